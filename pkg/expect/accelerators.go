@@ -1,0 +1,68 @@
+package expect
+
+import (
+	"fmt"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
+)
+
+// gpus is the sum of GpuInfo.Gpus[].Count of one manufacturer, spelled exactly so.
+// Source: nvidiaGPUs(), amdGPUs(), habanaGaudis() in pkg/providers/instancetype/types.go, all releases.
+func gpus(manufacturer string) func(*calculation) (Sum, error) {
+	label := manufacturer + " devices of EC2"
+	return func(c *calculation) (Sum, error) {
+		if err := c.need(snapshot.FactGPU); err != nil {
+			return nil, err
+		}
+		var n int64
+		for _, gpu := range c.instance.GPUs {
+			if gpu.Manufacturer == manufacturer {
+				n += gpu.Count
+			}
+		}
+		return c.sum(Term{label, whole(n)}), nil
+	}
+}
+
+// trainium are the devices that v0.28.0 … v1.0.x have as constants, since DescribeInstanceTypes did not list them.
+// Source: awsNeurons() in pkg/providers/instancetype/types.go (v0.28.0).
+var trainium = map[string]int64{"trn1.2xlarge": 1, "trn1.32xlarge": 16, "trn1n.32xlarge": 16}
+
+// neuronDevices is the sum of NeuronInfo.NeuronDevices[].Count, and before v1.1.0 (c2f019dda) that of
+// InferenceAcceleratorInfo.Accelerators[].Count.
+func (c *calculation) neuronDevices() (Sum, error) {
+	if n, ok := trainium[c.instance.Name]; ok && c.rules.TrainiumFixed {
+		return c.sum(Term{"constant of this release", whole(n)}), nil
+	}
+	if err := c.need(snapshot.FactNeuron); err != nil {
+		return nil, err
+	}
+	var n int64
+	if !c.rules.NeuronInfo {
+		for _, a := range c.instance.InferenceAccelerators {
+			n += a.Count
+		}
+		return c.sum(Term{"inference accelerators of EC2", whole(n)}), nil
+	}
+	for _, d := range c.instance.Neurons {
+		n += d.Count
+	}
+	return c.sum(Term{"Neuron devices of EC2", whole(n)}), nil
+}
+
+// neuronCores is devices × cores of the first NeuronDevices entry alone.
+// Source: awsNeuronCores() in pkg/providers/instancetype/types.go, since v1.1.0 (c2f019dda).
+func (c *calculation) neuronCores() (Sum, error) {
+	if err := c.need(snapshot.FactNeuron); err != nil {
+		return nil, err
+	}
+	var n int64
+	if len(c.instance.Neurons) > 0 {
+		first := c.instance.Neurons[0]
+		if first.Count > 1<<20 || first.Cores > 1<<20 {
+			return nil, fmt.Errorf("neuron cores of %s: %w", c.instance.Name, errOverflow)
+		}
+		n = first.Count * first.Cores
+	}
+	return c.sum(Term{"Neuron cores of EC2", whole(n)}), nil
+}

@@ -1,0 +1,152 @@
+package expect
+
+import (
+	"fmt"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
+)
+
+// Model is one NodeClass read by the rules of one release. It is safe for concurrent use.
+type Model struct {
+	settings Settings
+	rules    Rules
+	family   *AMIFamily
+	class    *snapshot.NodeClass
+	kubelet  kubelet
+	// efaOnly counts the EFA-only interfaces on network card 0, efas those on any card.
+	efaOnly, efas int64
+	// overlay is what NodeOverlays add to or replace in capacity, in name order.
+	overlay []overlayAmount
+	// volume is the disk by the block device mappings, without RAID0, which depends on the type.
+	volume Term
+	// volumeErr is why the mappings cannot be read: upstream panics on the first type that looks at them.
+	volumeErr error
+}
+
+// Class is what a node was launched from, as far as it is known.
+type Class struct {
+	// NodeClass is nil when it is not known: default disks and no kubelet settings are assumed.
+	NodeClass *snapshot.NodeClass
+	// Kubelet is the settings that count for the node (see collect.Join); nil when none are set or known.
+	Kubelet *snapshot.Kubelet
+	// Family overrides the family of NodeClass; it is required without one.
+	Family *AMIFamily
+	// Overlays are the NodeOverlays that match the node, in any order.
+	Overlays []snapshot.NodeOverlay
+}
+
+// New reads a class by the rules of the release in settings. It fails where upstream would panic or refuse the class
+// whatever the instance type: a reserved value or eviction signal that does not parse, an alias of no family.
+func New(settings Settings, class Class) (*Model, error) {
+	m := &Model{settings: settings, rules: RulesOf(settings.Version), family: class.Family, class: class.NodeClass}
+	if m.class == nil {
+		m.class = &snapshot.NodeClass{}
+	}
+	if m.class.Problem != "" {
+		return nil, fmt.Errorf("%s %q: %s", m.class.Kind, m.class.Name, m.class.Problem)
+	}
+	var err error
+	if m.family == nil {
+		if m.family, err = FamilyOf(m.class, settings.Version); err != nil {
+			return nil, err
+		}
+	}
+	if m.kubelet, err = readKubelet(class.Kubelet, m); err != nil {
+		return nil, err
+	}
+	if m.overlay, err = readOverlays(class.Overlays, m); err != nil {
+		return nil, err
+	}
+	m.readNetworkInterfaces()
+	m.volume, m.volumeErr = m.readVolume()
+	return m, nil
+}
+
+// Family is the AMI family whose rules the model applies.
+func (m *Model) Family() *AMIFamily { return m.family }
+
+// Settings are the settings that the model was made with.
+func (m *Model) Settings() Settings { return m.settings }
+
+// Expectation is what the release expects of an instance type. Resources are in the order of the table in
+// resources.go, then those of NodeOverlays by name.
+type Expectation struct {
+	InstanceType string
+	Family       string
+	Resources    []Resource
+}
+
+// Resource is the expectation of one resource in its base unit: millicores for cpu, else bytes or a count.
+type Resource struct {
+	Name string
+	// Capacity and Allocatable are not Known where a fact of the instance type is missing; Unknown says which.
+	Capacity, Allocatable snapshot.Figure
+	// The calculation: Capacity is the sum of CapacityTerms, and Allocatable is Capacity less the three reserves less
+	// HugePages, rounded up to a whole base unit.
+	CapacityTerms                          Sum
+	KubeReserved, SystemReserved, Eviction Sum
+	// HugePages is what huge pages take from memory (v1.7.0 and later); Clamped, that the result was raised to 0.
+	HugePages Sum
+	Clamped   bool
+	Unknown   string
+}
+
+// Get returns the expectation of the named resource; nil when the release does not have it.
+func (e *Expectation) Get(name string) *Resource {
+	for i := range e.Resources {
+		if e.Resources[i].Name == name {
+			return &e.Resources[i]
+		}
+	}
+	return nil
+}
+
+// Expect computes the expectation of one instance type. It fails where upstream would panic on the type, and where a
+// figure does not fit 64 bits.
+func (m *Model) Expect(t *snapshot.InstanceType) (*Expectation, error) {
+	return m.expect(t, snapshot.Figure{})
+}
+
+// ExpectDiscovered is Expect with the memory capacity that the controller discovered from an earlier node of the type,
+// in bytes (v1.1.0 and later). Percentages of the eviction threshold keep the predicted capacity as their base, as
+// upstream's do (#9455).
+func (m *Model) ExpectDiscovered(t *snapshot.InstanceType, memory int64) (*Expectation, error) {
+	return m.expect(t, snapshot.Figure{Value: memory, Known: true})
+}
+
+func (m *Model) expect(t *snapshot.InstanceType, discovered snapshot.Figure) (*Expectation, error) {
+	c := &calculation{Model: m, instance: t, terms: make([]Term, 0, 40)}
+	e := &Expectation{InstanceType: t.Name, Family: m.family.Name, Resources: make([]Resource, 0, len(resources)+len(m.overlay))}
+	for i := range resources {
+		row := &resources[i]
+		if row.has != nil && !row.has(m) {
+			continue
+		}
+		r := Resource{Name: row.name}
+		sum, err := row.capacity(c)
+		if r.Unknown, err = missing(err); err != nil {
+			return nil, err
+		}
+		if r.Unknown == "" {
+			if r.CapacityTerms, r.Capacity, err = result(sum); err != nil {
+				return nil, fmt.Errorf("%s of %s: %w", row.name, t.Name, err)
+			}
+		}
+		c.remember(row.name, r.Capacity.Value)
+		if row.name == Memory && discovered.Known {
+			r.CapacityTerms, r.Capacity = Sum{{"discovered on an earlier node", whole(discovered.Value)}}, discovered
+		}
+		e.Resources = append(e.Resources, r)
+	}
+	m.applyOverlay(e)
+	if err := c.subtract(e); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// result adds a capacity up. A capacity is whole but for a volume or overlay written with a fraction, which is rounded up.
+func result(sum Sum) (Sum, snapshot.Figure, error) {
+	total, err := sum.Total()
+	return sum, snapshot.Figure{Value: total.Ceil(), Known: err == nil}, err
+}

@@ -1,0 +1,224 @@
+package snapshot
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// CPU is the one resource whose base unit is not 1: it is counted in millicores.
+const CPU = "cpu"
+
+// ResourceList is the amounts of a node or claim in name order. In JSON it is an object of Kubernetes quantities.
+type ResourceList []Resource
+
+// Resource is one amount in its base unit: millicores for cpu, else bytes or a count.
+type Resource struct {
+	Name  string
+	Value int64
+	// Text is the amount as written when it is no quantity that fits an int64; Value is then meaningless.
+	Text string
+}
+
+// Figure is an amount that may be absent.
+type Figure struct {
+	Value int64
+	Known bool
+}
+
+// Get returns the amount of name; not Known when it is absent or unreadable.
+func (l ResourceList) Get(name string) Figure {
+	if r, ok := l.Lookup(name); ok && r.Text == "" {
+		return Figure{r.Value, true}
+	}
+	return Figure{}
+}
+
+// Lookup returns the entry of name and whether it is there.
+func (l ResourceList) Lookup(name string) (Resource, bool) {
+	i, ok := slices.BinarySearchFunc(l, name, func(r Resource, n string) int { return cmp.Compare(r.Name, n) })
+	if !ok {
+		return Resource{}, false
+	}
+	return l[i], true
+}
+
+// ParseResources returns quantities by name as a list. A text that is no quantity is kept, see Resource.Text.
+func ParseResources(m map[string]string) ResourceList {
+	if len(m) == 0 {
+		return nil
+	}
+	out := make(ResourceList, 0, len(m))
+	for name, text := range m {
+		out = append(out, parseResource(name, text))
+	}
+	slices.SortFunc(out, func(a, b Resource) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+func parseResource(name, text string) Resource {
+	v, err := ParseQuantity(name, text)
+	if err != nil {
+		return Resource{Name: name, Text: text}
+	}
+	return Resource{Name: name, Value: v}
+}
+
+// ParseQuantity reads text, any legal Kubernetes quantity, in the base unit of the resource (millicores for cpu, else
+// bytes or a count); a fraction of the base unit is rounded up, as Quantity.Value does. It fails on what is no
+// quantity or does not fit an int64.
+func ParseQuantity(name, text string) (int64, error) {
+	if v, ok := parsePlain(name, text); ok {
+		return v, nil
+	}
+	q, err := resource.ParseQuantity(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s %q is not a quantity", name, text)
+	}
+	scale := resource.Scale(0)
+	if name == CPU {
+		scale = resource.Milli
+	}
+	v := q.ScaledValue(scale)
+	// ScaledValue wraps round silently outside int64: compare what came back with what went in.
+	back := resource.NewScaledQuantity(v, scale)
+	if d := back.Cmp(q); d < 0 || (d > 0 && !oneApart(q, v, scale)) {
+		return 0, fmt.Errorf("%s %q does not fit 64 bits", name, text)
+	}
+	return v, nil
+}
+
+// oneApart reports whether v is q rounded up: v−1 in the same scale is below q.
+func oneApart(q resource.Quantity, v int64, scale resource.Scale) bool {
+	if v == math.MinInt64 {
+		return false
+	}
+	return resource.NewScaledQuantity(v-1, scale).Cmp(q) < 0
+}
+
+// parsePlain is the fast way for what kubelets and Karpenter print: digits with Ki, Mi, Gi or m, or with nothing.
+func parsePlain(name, text string) (int64, bool) {
+	digits := strings.TrimRight(text, "KMGim")
+	v, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || digits == "" || digits[0] == '+' {
+		return 0, false
+	}
+	var factor int64
+	switch text[len(digits):] {
+	case "":
+		factor = 1
+	case "Ki":
+		factor = 1 << 10
+	case "Mi":
+		factor = 1 << 20
+	case "Gi":
+		factor = 1 << 30
+	case "m":
+		return v, name == CPU
+	default:
+		return 0, false
+	}
+	if name == CPU {
+		factor *= 1000
+	}
+	if v > math.MaxInt64/factor || v < math.MinInt64/factor {
+		return 0, false
+	}
+	return v * factor, true
+}
+
+// FormatQuantity prints an amount in the base unit of the resource as a canonical Kubernetes quantity: "1930m",
+// "7577Mi", "110".
+func FormatQuantity(name string, v int64) string {
+	if name == CPU {
+		return resource.NewMilliQuantity(v, resource.DecimalSI).String()
+	}
+	if InBytes(name) {
+		return resource.NewQuantity(v, resource.BinarySI).String()
+	}
+	return strconv.FormatInt(v, 10)
+}
+
+// InBytes reports whether the resource is counted in bytes.
+func InBytes(name string) bool {
+	return name == "memory" || name == "ephemeral-storage" || strings.HasPrefix(name, "hugepages-")
+}
+
+// MarshalJSONTo writes l as an object of quantities.
+func (l ResourceList) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if err := enc.WriteToken(jsontext.BeginObject); err != nil {
+		return err
+	}
+	for _, r := range l {
+		text := r.Text
+		if text == "" {
+			text = FormatQuantity(r.Name, r.Value)
+		}
+		if err := enc.WriteToken(jsontext.String(r.Name)); err != nil {
+			return err
+		}
+		if err := enc.WriteToken(jsontext.String(text)); err != nil {
+			return err
+		}
+	}
+	return enc.WriteToken(jsontext.EndObject)
+}
+
+// UnmarshalJSONFrom reads an object of quantities, written as strings or plain numbers.
+func (l *ResourceList) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	out := make(ResourceList, 0, 8)
+	err := readObject(dec, func(key, value string) {
+		out = append(out, parseResource(key, value))
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(out, func(a, b Resource) int { return cmp.Compare(a.Name, b.Name) })
+	*l = nil
+	if len(out) > 0 {
+		*l = slices.Clip(out)
+	}
+	return nil
+}
+
+// readObject calls visit for each member of an object of scalars (null is an empty object). Names are interned: the
+// same dozen keys come back on every node.
+func readObject(dec *jsontext.Decoder, visit func(key, value string)) error {
+	tok, err := dec.ReadToken()
+	if err != nil {
+		return err
+	}
+	if tok.Kind() == 'n' {
+		return nil
+	}
+	if tok.Kind() != '{' {
+		return fmt.Errorf("expected an object, found %s", tok.Kind())
+	}
+	for dec.PeekKind() != '}' {
+		key, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		name := intern(key.String())
+		value, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		switch value.Kind() {
+		case '"', '0', 't', 'f':
+			visit(name, intern(value.String()))
+		case 'n':
+			visit(name, "")
+		default:
+			return fmt.Errorf("%q: expected a string, found %s", name, value.Kind())
+		}
+	}
+	_, err = dec.ReadToken()
+	return err
+}
