@@ -86,7 +86,9 @@ type NodeClaim struct {
 	Requests    ResourceList `json:"requests,omitzero"`
 	Capacity    ResourceList `json:"capacity,omitzero"`
 	Allocatable ResourceList `json:"allocatable,omitzero"`
-	Deleting    bool         `json:"deleting,omitzero"`
+	// Initialized is the Initialized condition: "True", "False", "Unknown", or empty when the claim has none.
+	Initialized string `json:"initialized,omitzero"`
+	Deleting    bool   `json:"deleting,omitzero"`
 	// Problem is why a part of the claim could not be read, e.g. a broken annotation; else empty.
 	Problem string `json:"problem,omitzero"`
 }

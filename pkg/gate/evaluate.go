@@ -1,0 +1,270 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/compare"
+	"github.com/allocatable-diff/allocatable-diff/pkg/expect"
+	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
+)
+
+// Options say how to evaluate.
+type Options struct {
+	// Overrides are settings that replace those of the controller.
+	Overrides expect.Overrides
+	Policy    Policy
+	// InFocus, when set, says which nodes a suite was asked for; the others are skipped as "not in focus".
+	InFocus func(Node) bool
+}
+
+// Evaluate judges every node of the snapshots. It fails only on overrides that cannot be used; everything that is wrong
+// with a node is in the Run.
+func Evaluate(snapshots []*snapshot.Snapshot, o Options) (*Run, error) {
+	run := &Run{APIVersion: APIVersion, Kind: Kind}
+	for _, s := range snapshots {
+		settings, err := expect.Resolve(s.Controller, o.Overrides)
+		if err != nil {
+			return nil, err
+		}
+		e := &evaluation{snapshot: s, index: snapshot.NewIndex(s), settings: settings, options: o}
+		e.cluster = clusterOf(s, settings)
+		nodes := e.nodes()
+		e.cluster.Assumptions = e.assumptions.list()
+		run.Clusters = append(run.Clusters, e.cluster)
+		run.Nodes = append(run.Nodes, nodes...)
+	}
+	run.conclude(o.Policy)
+	return run, nil
+}
+
+func clusterOf(s *snapshot.Snapshot, r expect.Resolved) Cluster {
+	return Cluster{
+		Name: s.Cluster, Digest: s.Digest(),
+		Karpenter: r.Version.String(), KarpenterFrom: r.VersionFrom,
+		OverheadPercent: r.OverheadPercent, OverheadPercentFrom: r.OverheadPercentFrom,
+		ReservedENIs: r.ReservedENIs, ReservedENIsFrom: r.ReservedENIsFrom,
+		InstanceTypesFrom: s.InstanceTypesFrom, Ignored: s.Ignored,
+	}
+}
+
+// evaluation is the working state of one snapshot.
+type evaluation struct {
+	snapshot    *snapshot.Snapshot
+	index       *snapshot.Index
+	settings    expect.Resolved
+	options     Options
+	cluster     Cluster
+	assumptions tally
+	models      map[modelKey]modelResult
+	expected    map[expectKey]expectResult
+}
+
+// modelKey is what decides a model: nodes that agree in it share one.
+type modelKey struct {
+	class, family, kubelet, overlays string
+}
+
+type modelResult struct {
+	model *expect.Model
+	err   error
+}
+
+type expectKey struct {
+	model *expect.Model
+	typ   string
+}
+
+type expectResult struct {
+	expectation *expect.Expectation
+	err         error
+}
+
+func (e *evaluation) nodes() []Node {
+	e.models, e.expected = map[modelKey]modelResult{}, map[expectKey]expectResult{}
+	for _, text := range slices.Concat(e.settings.Assumptions, e.settings.Warnings) {
+		e.assumptions.add(text, 0)
+	}
+	for _, g := range e.snapshot.Gaps {
+		e.assumptions.add(g.Reason, 0)
+	}
+	out := make([]Node, 0, len(e.snapshot.Nodes))
+	for i := range e.snapshot.Nodes {
+		out = append(out, e.node(&e.snapshot.Nodes[i]))
+	}
+	return out
+}
+
+// node judges one node.
+func (e *evaluation) node(n *snapshot.Node) Node {
+	result := Node{
+		Cluster: e.snapshot.Cluster, Name: n.Name,
+		NodePool: n.Join.Pool, NodeClass: n.Join.ClassName,
+		InstanceType: n.InstanceType(), Arch: n.Labels.Get(snapshot.LabelArch), Zone: n.Labels.Get(snapshot.LabelZone),
+		OSImage: n.OSImage, KarpenterVersion: e.settings.Version.String(), Claim: n.Join.Claim, Drifted: n.Join.Drifted,
+	}
+	subject, family, err := e.subject(n)
+	if family != nil {
+		result.AMIFamily = family.Name
+	}
+	if result.State, result.Reason = classify(n, subject.Claim); result.State != "" {
+		return result
+	}
+	if e.options.InFocus != nil && !e.options.InFocus(result) {
+		result.State, result.Reason = Skipped, "not in focus"
+		return result
+	}
+	if err == nil {
+		err = e.expect(n, &subject)
+	}
+	if err != nil {
+		result.State, result.Reason = Unknown, err.Error()
+		return result
+	}
+	result.State = Judged
+	result.ClaimState = claimState(subject)
+	for _, note := range n.Join.Notes {
+		e.assumptions.add(note, 1)
+	}
+	rows := compare.Rows(subject)
+	compare.Explain(subject, rows)
+	result.Rows = e.judge(subject, rows, &result)
+	return result
+}
+
+// subject finds what explains a node; it fails where the node cannot be judged whatever its instance type is.
+func (e *evaluation) subject(n *snapshot.Node) (compare.Subject, *expect.AMIFamily, error) {
+	s := compare.Subject{Node: n, Claim: e.index.Claim(n), Class: e.index.Class(n)}
+	rules := expect.RulesOf(e.settings.Version)
+	s.Kubelet = e.index.Kubelet(n, rules.ClassKubelet, rules.CompatKubelet)
+	family, err := e.family(n, s.Class)
+	switch {
+	case err != nil:
+		return s, nil, err
+	case e.settings.Unsupported != "":
+		return s, family, fmt.Errorf("%s", e.settings.Unsupported)
+	case n.Join.Unknown != "":
+		return s, family, fmt.Errorf("%s", n.Join.Unknown)
+	case n.InstanceType() == "":
+		return s, family, fmt.Errorf("node %q has no label %s", n.Name, snapshot.LabelInstanceType)
+	}
+	if s.Type = e.index.Type(n.InstanceType()); s.Type == nil {
+		return s, family, fmt.Errorf("instance type %q is not known to the source of instance types (%s): use --instance-types with a newer describe-instance-types file, or ec2", n.InstanceType(), cmp.Or(e.snapshot.InstanceTypesFrom, "none"))
+	}
+	return s, family, nil
+}
+
+func (e *evaluation) family(n *snapshot.Node, class *snapshot.NodeClass) (*expect.AMIFamily, error) {
+	if class != nil {
+		return expect.FamilyOf(class, e.settings.Version)
+	}
+	if f, ok := expect.FamilyOfImage(n.OSImage, e.settings.Version); ok {
+		return f, nil
+	}
+	return expect.FamilyNamed("AL2023", e.settings.Version), nil
+}
+
+// expect fills in model and expectation, each computed once per distinct key.
+func (e *evaluation) expect(n *snapshot.Node, s *compare.Subject) error {
+	family, err := e.family(n, s.Class)
+	if err != nil {
+		return err
+	}
+	overlays, err := expect.OverlaysFor(e.snapshot.NodeOverlays, n.Labels)
+	if err != nil {
+		return err
+	}
+	key := modelKey{class: n.Join.Class, family: family.Name, kubelet: s.Kubelet.Key()}
+	for _, o := range overlays {
+		key.overlays += o.Name + "\n"
+	}
+	m, ok := e.models[key]
+	if !ok {
+		m.model, m.err = expect.New(e.settings.Settings, expect.Class{NodeClass: s.Class, Kubelet: s.Kubelet, Family: family, Overlays: overlays})
+		e.models[key] = m
+	}
+	if m.err != nil {
+		return m.err
+	}
+	x, ok := e.expected[expectKey{m.model, s.Type.Name}]
+	if !ok {
+		x.expectation, x.err = m.model.Expect(s.Type)
+		e.expected[expectKey{m.model, s.Type.Name}] = x
+	}
+	s.Model, s.Expect = m.model, x.expectation
+	return x.err
+}
+
+// classify says why a node is not compared; an empty state means that it is.
+func classify(n *snapshot.Node, claim *snapshot.NodeClaim) (State, string) {
+	has := func(label string) bool { _, ok := n.Labels.Lookup(label); return ok }
+	switch {
+	case has(snapshot.LabelAutoModeClass) || n.Labels.Get(snapshot.LabelComputeType) == "auto":
+		return Foreign, "EKS Auto Mode: its NodeClass is another kind, run by AWS"
+	case !has(snapshot.LabelNodePool) && !has(snapshot.LabelProvisioner) && !has(snapshot.LabelNodeClass) && claim == nil:
+		return Foreign, "not Karpenter's: none of the labels " + snapshot.LabelNodePool + ", " + snapshot.LabelProvisioner + ", " + snapshot.LabelNodeClass
+	case n.Deleting:
+		return Skipped, "being deleted"
+	case n.Ready != "" && n.Ready != "True":
+		return Skipped, "not ready: condition Ready is " + n.Ready
+	case !initialized(n, claim):
+		return Skipped, "not initialized: no label " + snapshot.LabelInitialized + "=true, so device plugins may not have registered yet"
+	}
+	return "", ""
+}
+
+// initialized is the label that Karpenter sets once every expected resource has registered. Where neither it nor the
+// label registered is there, the node was labelled by hand or by a dump that dropped them: the claim decides, and
+// without one the node is compared.
+func initialized(n *snapshot.Node, claim *snapshot.NodeClaim) bool {
+	if v, ok := n.Labels.Lookup(snapshot.LabelInitialized); ok {
+		return v == "true"
+	}
+	if _, ok := n.Labels.Lookup(snapshot.LabelRegistered); ok {
+		return false
+	}
+	return claim == nil || claim.Initialized == "" || claim.Initialized == "True"
+}
+
+// claimState says how the claim came by its memory: a prediction is a whole MiB, a kubelet's figure hardly ever is.
+func claimState(s compare.Subject) ClaimState {
+	if s.Claim == nil {
+		return NoClaim
+	}
+	memory := s.Claim.Capacity.Get(expect.Memory)
+	expected := s.Expect.Get(expect.Memory)
+	switch {
+	case !memory.Known:
+		return NoClaim
+	case memory.Value%(1<<20) != 0:
+		return Discovered
+	case expected != nil && expected.Capacity == memory:
+		return Predicted
+	}
+	return OtherSettings
+}
+
+// tally collects assumptions, each text once, with the number of nodes.
+type tally struct {
+	order []string
+	nodes map[string]int
+}
+
+func (t *tally) add(text string, nodes int) {
+	if t.nodes == nil {
+		t.nodes = map[string]int{}
+	}
+	if _, ok := t.nodes[text]; !ok {
+		t.order = append(t.order, text)
+	}
+	t.nodes[text] += nodes
+}
+
+func (t *tally) list() []Assumption {
+	out := make([]Assumption, len(t.order))
+	for i, text := range t.order {
+		out[i] = Assumption{text, t.nodes[text]}
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+package gate
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/compare"
+)
+
+// ClaimOverEstimate is the finding of a claim that promises more than the node has.
+const ClaimOverEstimate = "claim-over-estimate"
+
+// group is what nodes must have in common for their findings to be one.
+type group struct {
+	cluster, instanceType, nodeClass, family, osImage string
+}
+
+type foldKey struct {
+	group
+	id, resource string
+	field        compare.Field
+	status       compare.Status
+	severity     Severity
+}
+
+// fold makes one finding of equal differences: the same cause, resource and direction on nodes of one type, class and
+// AMI. Order is worst first.
+func (r *Run) fold() {
+	sizes := map[group]int{}
+	found := map[foldKey]*Finding{}
+	var order []*Finding
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		if n.State != Judged {
+			continue
+		}
+		g := group{n.Cluster, n.InstanceType, n.NodeClass, n.AMIFamily, n.OSImage}
+		sizes[g]++
+		for j := range n.Rows {
+			row := &n.Rows[j]
+			for _, f := range row.findings() {
+				key := foldKey{g, f.ID, f.Resource, f.Field, f.Status, f.Severity}
+				into, ok := found[key]
+				if !ok {
+					f.Cluster, f.InstanceType, f.NodeClass, f.AMIFamily, f.OSImage = g.cluster, g.instanceType, g.nodeClass, g.family, g.osImage
+					into = &f
+					found[key] = into
+					order = append(order, into)
+				}
+				into.absorb(&f, n.Name)
+			}
+		}
+	}
+	r.Findings = make([]Finding, 0, len(order))
+	for _, f := range order {
+		f.Of = sizes[group{f.Cluster, f.InstanceType, f.NodeClass, f.AMIFamily, f.OSImage}]
+		r.Findings = append(r.Findings, *f)
+	}
+	slices.SortStableFunc(r.Findings, worstFirst)
+}
+
+// findings are what one row has to say.
+func (r *Row) findings() []Finding {
+	var out []Finding
+	if r.Severity > Info {
+		f := Finding{ID: r.Status.String(), Severity: r.Severity, Resource: r.Resource, Field: r.Field, Status: r.Status, Expected: r.Expected.Value, Actual: r.Actual.Value, Delta: r.Delta().Value, Allowed: r.Allowed}
+		if main := compare.Main(r.Causes, f.Delta); main != nil {
+			f.ID, f.Evidence, f.Remedy = main.ID, main.Evidence, main.Remedy
+		}
+		out = append(out, f)
+	}
+	if r.ClaimSeverity > Info {
+		out = append(out, Finding{ID: ClaimOverEstimate, Severity: r.ClaimSeverity, Resource: r.Resource, Field: r.Field, Status: r.Status, Expected: r.Claim.Value, Actual: r.Actual.Value, Delta: r.ClaimDelta().Value, Allowed: r.Allowed})
+	}
+	return out
+}
+
+// absorb adds one more node to the finding; the one with the largest difference gives the figures.
+func (f *Finding) absorb(other *Finding, node string) {
+	f.Nodes++
+	f.Names = append(f.Names, node)
+	if size(other.Delta) > size(f.Delta) {
+		f.Expected, f.Actual, f.Delta, f.Evidence, f.Remedy = other.Expected, other.Actual, other.Delta, other.Evidence, other.Remedy
+	}
+}
+
+func size(delta int64) int64 {
+	if delta < 0 && delta != minInt64 {
+		return -delta
+	}
+	return delta
+}
+
+func worstFirst(a, b Finding) int {
+	return cmp.Or(
+		-cmp.Compare(a.Severity, b.Severity),
+		-cmp.Compare(a.Nodes, b.Nodes),
+		cmp.Compare(a.Cluster, b.Cluster),
+		cmp.Compare(a.InstanceType, b.InstanceType),
+		cmp.Compare(a.NodeClass, b.NodeClass),
+		cmp.Compare(a.OSImage, b.OSImage),
+		cmp.Compare(a.Resource, b.Resource),
+		cmp.Compare(a.Field, b.Field),
+		cmp.Compare(a.ID, b.ID),
+	)
+}
