@@ -1,8 +1,9 @@
 package snapshot
 
-import "strings"
+import "fmt"
 
-// Index finds the objects of one snapshot by name. It is built once and read by many.
+// Index finds the objects that explain a node by the names that Node.Join holds. It is built once for a snapshot, is
+// read only afterwards, and is safe for concurrent use.
 type Index struct {
 	claims  map[string]*NodeClaim
 	pools   map[string]*NodePool
@@ -10,7 +11,7 @@ type Index struct {
 	types   map[string]*InstanceType
 }
 
-// NewIndex indexes s, which must not change afterwards.
+// NewIndex indexes s, which must not change as long as the index is used.
 func NewIndex(s *Snapshot) *Index {
 	x := &Index{
 		claims:  make(map[string]*NodeClaim, len(s.NodeClaims)),
@@ -19,77 +20,124 @@ func NewIndex(s *Snapshot) *Index {
 		types:   make(map[string]*InstanceType, len(s.InstanceTypes)),
 	}
 	for i := range s.NodeClaims {
-		x.claims[s.NodeClaims[i].Name] = &s.NodeClaims[i]
+		c := &s.NodeClaims[i]
+		x.claims[c.Key()] = c
 	}
 	for i := range s.NodePools {
-		x.pools[s.NodePools[i].Name] = &s.NodePools[i]
+		p := &s.NodePools[i]
+		x.pools[p.Key()] = p
 	}
 	for i := range s.NodeClasses {
-		x.classes[s.NodeClasses[i].Key()] = &s.NodeClasses[i]
+		c := &s.NodeClasses[i]
+		x.classes[c.Key()] = c
 	}
 	for i := range s.InstanceTypes {
-		x.types[s.InstanceTypes[i].Name] = &s.InstanceTypes[i]
+		t := &s.InstanceTypes[i]
+		x.types[t.Name] = t
 	}
 	return x
 }
 
-// Claim, Pool, Class and Type return what the node was joined to; nil where the snapshot does not have it.
-func (x *Index) Claim(n *Node) *NodeClaim { return x.claims[n.Join.Claim] }
-
-// Pool returns the node's NodePool or Provisioner.
-func (x *Index) Pool(n *Node) *NodePool { return x.pools[n.Join.Pool] }
-
-// Class returns the node's NodeClass.
-func (x *Index) Class(n *Node) *NodeClass { return x.classes[n.Join.Class] }
-
-// Type returns the facts of an instance type.
-func (x *Index) Type(name string) *InstanceType { return x.types[name] }
-
-// Kubelet returns the kubelet settings that count for the node; nil where none are set or known. classKubelet says
-// that the release reads them from the NodeClass, compat that the v1.0 compatibility annotation wins over them: the
-// claim's at launch, the pool's where there is no claim (model §5.3). In older generations the claim's copy comes
-// before the pool's. Objects of another generation than the release's are read all the same.
-func (x *Index) Kubelet(n *Node, classKubelet, compat bool) *Kubelet {
-	claim, pool, class := x.Claim(n), x.Pool(n), x.Class(n)
-	if compat {
-		switch {
-		case claim != nil && claim.CompatKubelet != nil:
-			return claim.CompatKubelet
-		case claim == nil && pool != nil && pool.CompatKubelet != nil:
-			return pool.CompatKubelet
-		}
+// Claim is the node's NodeClaim or Machine; nil when none was seen.
+func (x *Index) Claim(n *Node) *NodeClaim {
+	if n.Join.Claim == "" {
+		return nil
 	}
-	var fromClass, fromClaim *Kubelet
-	if class != nil {
-		fromClass = class.Kubelet
+	machine, claim := x.claims[KindMachine+"/"+n.Join.Claim], x.claims[KindNodeClaim+"/"+n.Join.Claim]
+	if claim == nil || (machine != nil && n.fromProvisioner()) {
+		return machine
 	}
-	switch {
-	case claim != nil && claim.Kubelet != nil:
-		fromClaim = claim.Kubelet
-	case claim == nil && pool != nil:
-		fromClaim = pool.Kubelet
-	}
-	if classKubelet && fromClass != nil || fromClaim == nil {
-		return fromClass
-	}
-	return fromClaim
+	return claim
 }
 
-// Key is the settings as text: equal keys are equal settings. A nil Kubelet has the empty key.
-func (k *Kubelet) Key() string {
-	if k == nil {
-		return ""
+// Pool is the node's NodePool or Provisioner; nil when it was not seen.
+func (x *Index) Pool(n *Node) *NodePool {
+	if n.Join.Pool == "" {
+		return nil
 	}
-	var b strings.Builder
-	write := func(s string) { b.WriteString(s); b.WriteByte(0) }
-	write(string(k.MaxPods))
-	write(string(k.PodsPerCore))
-	for _, l := range []Labels{k.KubeReserved, k.SystemReserved, k.EvictionHard, k.EvictionSoft} {
-		for _, e := range l {
-			write(e.Key)
-			write(e.Value)
-		}
-		b.WriteByte(1)
+	kind := KindNodePool
+	if n.fromProvisioner() {
+		kind = KindProvisioner
 	}
-	return b.String()
+	return x.pools[kind+"/"+n.Join.Pool]
+}
+
+// Class is the class that the node was launched from; nil when it was not seen.
+func (x *Index) Class(n *Node) *NodeClass { return x.classes[n.Join.Class] }
+
+// InstanceType is the facts of the node's instance type; nil when there are none.
+func (x *Index) InstanceType(n *Node) *InstanceType { return x.types[n.InstanceType()] }
+
+// KubeletRules say where a release looks for the kubelet settings of a node; expect.Rules has the two fields.
+type KubeletRules struct {
+	// Class: they are the EC2NodeClass's (v1.0.0 and later); before, the claim's copy of the pool's.
+	Class bool
+	// Compat: the annotation compatibility.karpenter.sh/v1beta1-kubelet-conversion wins (v1.0.x only).
+	Compat bool
+}
+
+// Kubelet is the kubelet settings that count for the node in a release; nil when none are set or none are known. It
+// fails when the object that has them could not be read.
+//
+// The release says which place wins; the API generation of the objects says which places exist. So a v1beta1 cluster
+// judged by a v1 release keeps the settings that its NodePools have (as someone who upgrades moves them), and a v1
+// cluster judged by an older one those of its classes: comparing two releases then shows their formulas' difference.
+// Source: GetKubeletConfigurationWithNodeClaim in pkg/utils/utils.go (v1.0.8), without it since v1.1.0.
+func (x *Index) Kubelet(n *Node, r KubeletRules) (*Kubelet, error) {
+	claim, pool, class := x.Claim(n), x.Pool(n), x.Class(n)
+	switch copied := r.Compat || !r.Class; { // the copy made at launch counts
+	case copied && claim != nil && (claim.CompatKubelet != nil || claim.Kubelet != nil || claim.Problem != ""):
+		return either(claim.CompatKubelet, claim.Kubelet), problem(claim.Kind, claim.Name, claim.Problem)
+	case copied && claim == nil && pool != nil && (pool.CompatKubelet != nil || pool.Problem != ""):
+		return pool.CompatKubelet, problem(pool.Kind, pool.Name, pool.Problem)
+	case class != nil && class.APIVersion == karpenterAWSv1:
+		return class.Kubelet, nil // expect refuses a class with a Problem
+	case claim != nil && claim.keepsKubelet():
+		return claim.Kubelet, problem(claim.Kind, claim.Name, claim.Problem)
+	case pool != nil:
+		return pool.Kubelet, problem(pool.Kind, pool.Name, pool.Problem)
+	}
+	return nil, nil
+}
+
+func either(a, b *Kubelet) *Kubelet {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+func problem(kind, name, text string) error {
+	if text == "" {
+		return nil
+	}
+	return fmt.Errorf("%s %q: %s", kind, name, text)
+}
+
+// keepsKubelet reports whether the claim's API generation keeps a copy of the kubelet settings: v1 does not.
+func (c *NodeClaim) keepsKubelet() bool { return c.APIVersion != "karpenter.sh/v1" }
+
+const karpenterAWSv1 = "karpenter.k8s.aws/v1"
+
+// Kinds of the objects that a snapshot holds.
+const (
+	KindNodeClaim       = "NodeClaim"
+	KindMachine         = "Machine"
+	KindNodePool        = "NodePool"
+	KindProvisioner     = "Provisioner"
+	KindEC2NodeClass    = "EC2NodeClass"
+	KindAWSNodeTemplate = "AWSNodeTemplate"
+)
+
+// Key identifies a claim inside one snapshot: v0.32 serves two kinds, which may share a name.
+func (c *NodeClaim) Key() string { return c.Kind + "/" + c.Name }
+
+// Key identifies a pool inside one snapshot: v0.32 serves two kinds, which may share a name.
+func (p *NodePool) Key() string { return p.Kind + "/" + p.Name }
+
+// fromProvisioner reports whether the node is of the v1alpha5 generation.
+func (n *Node) fromProvisioner() bool {
+	_, provisioner := n.Labels.Lookup(LabelProvisioner)
+	_, pool := n.Labels.Lookup(LabelNodePool)
+	return provisioner && !pool
 }
