@@ -1,10 +1,6 @@
 package expect
 
-import (
-	"fmt"
-
-	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
-)
+import "github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
 
 // gpus is the sum of GpuInfo.Gpus[].Count of one manufacturer, spelled exactly so.
 // Source: nvidiaGPUs(), amdGPUs(), habanaGaudis() in pkg/providers/instancetype/types.go, all releases.
@@ -20,7 +16,7 @@ func gpus(manufacturer string) func(*calculation) (Sum, error) {
 				n += gpu.Count
 			}
 		}
-		return c.sum(Term{label, whole(n)}), nil
+		return c.sum(term(label, n)), nil
 	}
 }
 
@@ -32,7 +28,7 @@ var trainium = map[string]int64{"trn1.2xlarge": 1, "trn1.32xlarge": 16, "trn1n.3
 // InferenceAcceleratorInfo.Accelerators[].Count.
 func (c *calculation) neuronDevices() (Sum, error) {
 	if n, ok := trainium[c.instance.Name]; ok && c.rules.TrainiumFixed {
-		return c.sum(Term{"constant of this release", whole(n)}), nil
+		return c.sum(term("constant of this release", n)), nil
 	}
 	if err := c.need(snapshot.FactNeuron); err != nil {
 		return nil, err
@@ -42,12 +38,12 @@ func (c *calculation) neuronDevices() (Sum, error) {
 		for _, a := range c.instance.InferenceAccelerators {
 			n += a.Count
 		}
-		return c.sum(Term{"inference accelerators of EC2", whole(n)}), nil
+		return c.sum(term("inference accelerators of EC2", n)), nil
 	}
 	for _, d := range c.instance.Neurons {
 		n += d.Count
 	}
-	return c.sum(Term{"Neuron devices of EC2", whole(n)}), nil
+	return c.sum(term("Neuron devices of EC2", n)), nil
 }
 
 // neuronCores is devices × cores of the first NeuronDevices entry alone.
@@ -58,11 +54,7 @@ func (c *calculation) neuronCores() (Sum, error) {
 	}
 	var n int64
 	if len(c.instance.Neurons) > 0 {
-		first := c.instance.Neurons[0]
-		if first.Count > 1<<20 || first.Cores > 1<<20 {
-			return nil, fmt.Errorf("neuron cores of %s: %w", c.instance.Name, errOverflow)
-		}
-		n = first.Count * first.Cores
+		n = c.instance.Neurons[0].Count * c.instance.Neurons[0].Cores
 	}
-	return c.sum(Term{"Neuron cores of EC2", whole(n)}), nil
+	return c.sum(term("Neuron cores of EC2", n)), nil
 }

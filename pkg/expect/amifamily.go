@@ -72,16 +72,17 @@ func FamilyNamed(name string, v Version) *AMIFamily {
 
 // FamilyOf returns the family of class in release v, by the rules of the class's own API generation: amiFamily when it
 // is set (an empty string is); else, in an EC2NodeClass, the first alias, and without one Custom; else AL2. An alias
-// of no family is an error: upstream ends the controller on it.
+// of no family, or without exactly one @, is an error: upstream ends the controller on it.
 func FamilyOf(class *snapshot.NodeClass, v Version) (*AMIFamily, error) {
 	switch {
 	case class.AMIFamily != nil:
 		return FamilyNamed(*class.AMIFamily, v), nil
 	case class.Alias != nil:
-		name, _, _ := strings.Cut(*class.Alias, "@")
-		for i := range families {
-			if families[i].alias() == name {
-				return FamilyNamed(families[i].Name, v), nil
+		if name, version, ok := strings.Cut(*class.Alias, "@"); ok && name != "" && !strings.Contains(version, "@") {
+			for i := range families {
+				if f := &families[i]; f.alias() == name && !(RulesOf(v).Alias && v.Before(f.since)) {
+					return FamilyNamed(f.Name, v), nil
+				}
 			}
 		}
 		return nil, fmt.Errorf("alias %q of %s %q names no AMI family: Karpenter stops on it", *class.Alias, class.Kind, class.Name)

@@ -1,14 +1,9 @@
 package expect
 
-import "fmt"
-
 // cpu is DefaultVCpus whole cores, in millicores. CPU options and threads per core are not looked at.
 // Source: cpu() in pkg/providers/instancetype/types.go, all releases.
 func (c *calculation) cpu() (Sum, error) {
-	if c.instance.VCPUs < 0 || c.instance.VCPUs > 1<<40 {
-		return nil, fmt.Errorf("cpu of %s: %d vCPUs: %w", c.instance.Name, c.instance.VCPUs, errOverflow)
-	}
-	return c.sum(Term{"EC2 vCPUs", whole(c.instance.VCPUs * 1000)}), nil
+	return c.sum(term("EC2 vCPUs", c.instance.VCPUs*1000)), nil
 }
 
 // cpuBands are the shares that kube-reserved takes of a node's cores, from the first core on.
@@ -38,7 +33,7 @@ func (c *calculation) kubeReservedCPU() Sum {
 			r = float64(band.end - band.start)
 		}
 		if part := int64(r * band.share); part > 0 {
-			c.terms = append(c.terms, Term{band.label, whole(part)})
+			c.terms = append(c.terms, term(band.label, part))
 		}
 	}
 	return Sum(c.terms[from:len(c.terms):len(c.terms)])

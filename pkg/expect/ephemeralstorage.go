@@ -21,11 +21,8 @@ func (c *calculation) ephemeralStorage() (Sum, error) {
 			return nil, err
 		}
 		if size := c.instance.InstanceStoreGB; size != nil {
-			if *size < 0 || *size > 1<<33 {
-				return nil, fmt.Errorf("instance store of %s: %d GB: %w", c.instance.Name, *size, errOverflow)
-			}
 			// Decimal gigabytes, whatever the family does with the disks.
-			return c.sum(Term{"instance store (RAID0)", whole(*size * 1_000_000_000)}), nil
+			return c.sum(term("instance store (RAID0)", *size*1_000_000_000)), nil
 		}
 	}
 	if c.volumeErr != nil {
@@ -63,9 +60,9 @@ func (m *Model) readVolume() (Term, error) {
 		}
 	}
 	if m.rules.DefaultDevices && m.family.EphemeralDevice != "" {
-		return Term{"default size of " + m.family.EphemeralDevice + " on " + m.family.Name, whole(m.family.DefaultVolume)}, nil
+		return term("default size of "+m.family.EphemeralDevice+" on "+m.family.Name, m.family.DefaultVolume), nil
 	}
-	return Term{"default volume size", whole(fallbackVolume)}, nil
+	return term("default volume size", fallbackVolume), nil
 }
 
 // familyMapping is the mapping that the family's pods use; nil when there is none.
@@ -107,5 +104,5 @@ func (m *Model) volumeSize(mapping *snapshot.BlockDeviceMapping, label string) (
 	if err != nil {
 		return fail(fmt.Errorf("volumeSize %w", err))
 	}
-	return Term{label + " " + device, amount}, true, nil
+	return Term{Label: label + " " + device, Amount: amount}, true, nil
 }

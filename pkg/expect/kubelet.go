@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
 )
 
@@ -59,7 +61,7 @@ func readKubelet(k *snapshot.Kubelet, m *Model) (kubelet, error) {
 	if out.maxPods, err = readMaxPods(k, m); err != nil {
 		return out, err
 	}
-	if len(k.PodsPerCore) > 0 {
+	if isSet(k.PodsPerCore) {
 		if out.podsPerCore, err = jsonInteger(k.PodsPerCore); err != nil {
 			return out, fmt.Errorf("podsPerCore: %w", err)
 		}
@@ -95,7 +97,7 @@ func readKubelet(k *snapshot.Kubelet, m *Model) (kubelet, error) {
 }
 
 func readMaxPods(k *snapshot.Kubelet, m *Model) (maxPods, error) {
-	if len(k.MaxPods) == 0 {
+	if !isSet(k.MaxPods) {
 		return maxPods{}, nil
 	}
 	if k.MaxPods.Kind() == '"' {
@@ -121,6 +123,9 @@ func readMaxPods(k *snapshot.Kubelet, m *Model) (maxPods, error) {
 	}
 	return maxPods{set: true, number: n}, nil
 }
+
+// isSet tells a value from an absent one; null is absent.
+func isSet(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != 'n' }
 
 // jsonInteger reads a JSON number that is a whole number of 32 bits, as the API's fields are.
 func jsonInteger(v []byte) (int64, error) {
@@ -167,7 +172,7 @@ func appendSignal(to []signal, field, name, resource string, values snapshot.Lab
 	if !ok {
 		return to, nil
 	}
-	s := signal{label: field + " " + name + ": " + text}
+	s := signal{label: "eviction threshold: " + field + " " + name + ": " + text}
 	if !strings.HasSuffix(text, "%") {
 		amount, err := ParseAmount(resource, text)
 		if err != nil {

@@ -20,19 +20,16 @@ const gravitonCMA = 64
 // the first architecture listed.
 func (c *calculation) memory() (Sum, error) {
 	size := c.instance.MemoryMiB
-	if size > math.MaxInt64/mib/2 || size < 0 {
-		return nil, fmt.Errorf("memory of %s: %d MiB: %w", c.instance.Name, size, errOverflow)
-	}
 	from := len(c.terms)
-	c.terms = append(c.terms, Term{"EC2 memory", whole(size * mib)})
+	c.terms = append(c.terms, term("EC2 memory", size*mib))
 	if c.rules.GravitonCMA && len(c.instance.Architectures) > 0 && c.instance.Architectures[0] == "arm64" {
 		size -= gravitonCMA
-		c.terms = append(c.terms, Term{"Graviton CMA", whole(-gravitonCMA * mib)})
+		c.terms = append(c.terms, term("Graviton CMA", -gravitonCMA*mib))
 	}
 	overhead := math.Ceil(float64(size*mib) * c.settings.OverheadPercent / 1024 / 1024)
-	if math.IsNaN(overhead) || math.Abs(overhead) > math.MaxInt64/mib/2 {
+	if math.Abs(overhead) > largestMemory {
 		return nil, fmt.Errorf("memory of %s at overhead %v: %w", c.instance.Name, c.settings.OverheadPercent, errOverflow)
 	}
-	c.terms = append(c.terms, Term{"VM memory overhead", whole(-int64(overhead) * mib)})
+	c.terms = append(c.terms, term("VM memory overhead", -int64(overhead)*mib))
 	return Sum(c.terms[from:len(c.terms):len(c.terms)]), nil
 }

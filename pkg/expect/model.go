@@ -2,6 +2,8 @@ package expect
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
 )
@@ -36,7 +38,8 @@ type Class struct {
 }
 
 // New reads a class by the rules of the release in settings. It fails where upstream would panic or refuse the class
-// whatever the instance type: a reserved value or eviction signal that does not parse, an alias of no family.
+// whatever the instance type: a reserved value or eviction signal that does not parse, an alias of no family, a
+// negative setting.
 func New(settings Settings, class Class) (*Model, error) {
 	m := &Model{settings: settings, rules: RulesOf(settings.Version), family: class.Family, class: class.NodeClass}
 	if m.class == nil {
@@ -44,6 +47,9 @@ func New(settings Settings, class Class) (*Model, error) {
 	}
 	if m.class.Problem != "" {
 		return nil, fmt.Errorf("%s %q: %s", m.class.Kind, m.class.Name, m.class.Problem)
+	}
+	if err := settings.check(); err != nil {
+		return nil, err
 	}
 	var err error
 	if m.family == nil {
@@ -60,6 +66,17 @@ func New(settings Settings, class Class) (*Model, error) {
 	m.readNetworkInterfaces()
 	m.volume, m.volumeErr = m.readVolume()
 	return m, nil
+}
+
+// check fails on settings with which Karpenter does not start.
+func (s Settings) check() error {
+	if p := s.OverheadPercent; math.IsNaN(p) || math.IsInf(p, 0) || p < 0 {
+		return fmt.Errorf("overhead percent %v: Karpenter wants a fraction of at least 0, such as %v", p, DefaultOverheadPercent)
+	}
+	if s.ReservedENIs < 0 {
+		return fmt.Errorf("reserved ENIs %d: Karpenter wants at least 0", s.ReservedENIs)
+	}
+	return nil
 }
 
 // Family is the AMI family whose rules the model applies.
@@ -81,8 +98,8 @@ type Resource struct {
 	Name string
 	// Capacity and Allocatable are not Known where a fact of the instance type is missing; Unknown says which.
 	Capacity, Allocatable snapshot.Figure
-	// The calculation: Capacity is the sum of CapacityTerms, and Allocatable is Capacity less the three reserves less
-	// HugePages, rounded up to a whole base unit.
+	// The calculation: Capacity is the sum of CapacityTerms, and Allocatable is that sum less the three reserves less
+	// HugePages; both are rounded up to a whole base unit. See AllocatableSum.
 	CapacityTerms                          Sum
 	KubeReserved, SystemReserved, Eviction Sum
 	// HugePages is what huge pages take from memory (v1.7.0 and later); Clamped, that the result was raised to 0.
@@ -115,6 +132,9 @@ func (m *Model) ExpectDiscovered(t *snapshot.InstanceType, memory int64) (*Expec
 }
 
 func (m *Model) expect(t *snapshot.InstanceType, discovered snapshot.Figure) (*Expectation, error) {
+	if err := checkFacts(t); err != nil {
+		return nil, err
+	}
 	c := &calculation{Model: m, instance: t, terms: make([]Term, 0, 40)}
 	e := &Expectation{InstanceType: t.Name, Family: m.family.Name, Resources: make([]Resource, 0, len(resources)+len(m.overlay))}
 	for i := range resources {
@@ -134,15 +154,54 @@ func (m *Model) expect(t *snapshot.InstanceType, discovered snapshot.Figure) (*E
 		}
 		c.remember(row.name, r.Capacity.Value)
 		if row.name == Memory && discovered.Known {
-			r.CapacityTerms, r.Capacity = Sum{{"discovered on an earlier node", whole(discovered.Value)}}, discovered
+			r.CapacityTerms, r.Capacity = Sum{term("discovered on an earlier node", discovered.Value)}, discovered
 		}
 		e.Resources = append(e.Resources, r)
 	}
-	m.applyOverlay(e)
+	if err := m.applyOverlay(e); err != nil {
+		return nil, err
+	}
 	if err := c.subtract(e); err != nil {
 		return nil, err
 	}
 	return e, nil
+}
+
+// AllocatableSum is the whole calculation of Allocatable: the terms of capacity, then, negative, what is taken off it,
+// then the rounding or the clamp where there was one. Its terms add up to Allocatable exactly. It is nil where
+// Allocatable is not known.
+func (r *Resource) AllocatableSum() Sum {
+	if !r.Allocatable.Known {
+		return nil
+	}
+	out := slices.Clone(r.CapacityTerms)
+	for _, taken := range []Sum{r.KubeReserved, r.SystemReserved, r.Eviction, r.HugePages} {
+		for _, t := range taken {
+			// Neither this nor the sum below can overflow: Allocatable, once known, went the same way.
+			t.Amount, _ = t.Amount.Neg()
+			out = append(out, t)
+		}
+	}
+	total, _ := out.Total()
+	rest, _ := whole(r.Allocatable.Value).less(Sum{{Amount: total}})
+	switch {
+	case r.Clamped:
+		return append(out, Term{Label: "raised to 0 where huge pages take more than there is", Amount: rest})
+	case rest != Amount{}:
+		return append(out, Term{Label: "rounded up to a whole " + unitOf(r.Name), Amount: rest})
+	}
+	return out
+}
+
+// unitOf names the base unit of a resource.
+func unitOf(name string) string {
+	switch {
+	case name == CPU:
+		return "millicore"
+	case snapshot.InBytes(name):
+		return "byte"
+	}
+	return "number"
 }
 
 // result adds a capacity up. A capacity is whole but for a volume or overlay written with a fraction, which is rounded up.

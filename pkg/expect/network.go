@@ -23,12 +23,12 @@ func (m *Model) readNetworkInterfaces() {
 // Source: efas() in pkg/providers/instancetype/types.go, since v0.33.0; networkInterfaces since v1.11.0 (1de6d8c60).
 func (c *calculation) efaInterfaces() (Sum, error) {
 	if c.rules.NetworkInterfaces && c.class.NetworkInterfaces != nil {
-		return c.sum(Term{"EFA-only network interfaces of the class", whole(c.efas)}), nil
+		return c.sum(term("EFA-only network interfaces of the class", c.efas)), nil
 	}
 	if err := c.need(snapshot.FactEFA); err != nil {
 		return nil, err
 	}
-	return c.sum(Term{"EFA interfaces of EC2", whole(c.instance.EFAs)}), nil
+	return c.sum(term("EFA interfaces of EC2", c.instance.EFAs)), nil
 }
 
 // podENIs is the branch interfaces of a trunking-compatible type; 0 for a type that the limits table does not have.
@@ -37,9 +37,9 @@ func (c *calculation) efaInterfaces() (Sum, error) {
 func (c *calculation) podENIs() (Sum, error) {
 	limits := c.instance.Limits
 	if limits == nil || !limits.Trunking || (c.rules.PodENISetting && !c.settings.PodENI) {
-		return c.sum(Term{"no branch interfaces", whole(0)}), nil
+		return c.sum(term("no branch interfaces", 0)), nil
 	}
-	return c.sum(Term{"branch interfaces of the VPC limits table", whole(limits.BranchInterfaces)}), nil
+	return c.sum(term("branch interfaces of the VPC limits table", limits.BranchInterfaces)), nil
 }
 
 // hasPrivateIPv4: Windows families only. Since v0.32.0 upstream asks for the OS requirement, which a Windows family has
@@ -52,18 +52,18 @@ func (m *Model) hasPrivateIPv4() bool {
 // a type that is not in it). The architecture is the first listed that is x86_64 or arm64 (model §14.1.6).
 func (c *calculation) privateIPv4() (Sum, error) {
 	if c.rules.WindowsByOS && firstArchitecture(c.instance) != "x86_64" {
-		return c.sum(Term{"not an amd64 type", whole(0)}), nil
+		return c.sum(term("not an amd64 type", 0)), nil
 	}
 	if c.rules.PrivateIPv4 == PrivateIPv4FromLimits {
 		if c.instance.Limits == nil {
-			return c.sum(Term{"not in the VPC limits table", whole(0)}), nil
+			return c.sum(term("not in the VPC limits table", 0)), nil
 		}
-		return c.sum(Term{"IPv4 addresses of an interface − 1", whole(c.instance.Limits.IPv4PerENI - 1)}), nil
+		return c.sum(term("IPv4 addresses of an interface − 1", c.instance.Limits.IPv4PerENI-1)), nil
 	}
 	if err := c.need(snapshot.FactNetwork); err != nil {
 		return nil, err
 	}
-	return c.sum(Term{"IPv4 addresses of an interface − 1", whole(c.instance.IPv4PerENI - 1)}), nil
+	return c.sum(term("IPv4 addresses of an interface − 1", c.instance.IPv4PerENI-1)), nil
 }
 
 func firstArchitecture(t *snapshot.InstanceType) string {

@@ -15,7 +15,7 @@ func (c *calculation) kubeReserved(name string) (Sum, error) {
 	case Memory:
 		return c.kubeReservedMemory()
 	case EphemeralStorage:
-		return c.sum(Term{"kube-reserved: default", whole(gib)}), nil
+		return c.sum(term("kube-reserved: default", gib)), nil
 	}
 	return nil, nil
 }
@@ -36,20 +36,20 @@ func (c *calculation) kubeReservedMemory() (Sum, error) {
 		return nil, fmt.Errorf("kube-reserved memory for %d pods: %w", total.Units, errOverflow)
 	}
 	return c.sum(
-		Term{fmt.Sprintf("kube-reserved: 11Mi × %d pods", total.Units), whole(total.Units * 11 * mib)},
-		Term{"kube-reserved: base", whole(255 * mib)},
+		times("kube-reserved: 11Mi a pod", 11*mib, total.Units),
+		term("kube-reserved: base", 255*mib),
 	), nil
 }
 
 func (c *calculation) kubeReservedPods() (Sum, error) {
 	if !c.family.ENILimitedMemoryOverhead {
-		return c.podsCapacity()
+		return c.pods()
 	}
 	reserved := c.reservedENIs()
 	if c.rules.ReserveAllENIs {
 		reserved = 0
 	}
-	return c.eniLimitedPods(reserved, "")
+	return c.eniLimitedPods(reserved)
 }
 
 // systemReserved is the user's map, and in v0.27.0 alone a default besides (removed by ff900f989, #3568).
@@ -63,11 +63,11 @@ func (c *calculation) systemReserved(name string) (Sum, error) {
 	const label = "system-reserved: default of v0.27.0"
 	switch name {
 	case CPU:
-		return c.sum(Term{label, whole(100)}), nil
+		return c.sum(term(label, 100)), nil
 	case Memory:
-		return c.sum(Term{label, whole(100 * mib)}), nil
+		return c.sum(term(label, 100*mib)), nil
 	case EphemeralStorage:
-		return c.sum(Term{label, whole(gib)}), nil
+		return c.sum(term(label, gib)), nil
 	}
 	return nil, nil
 }
@@ -79,13 +79,13 @@ func (c *calculation) reserved(entries []reservation, name string) (Sum, bool, e
 			continue
 		}
 		if r.expression == nil {
-			return c.sum(Term{r.label, r.amount}), true, nil
+			return c.sum(Term{Label: r.label, Amount: r.amount}), true, nil
 		}
 		amount, ok, err := r.expression.reserved(c, name)
 		if err != nil || !ok {
 			return nil, false, err
 		}
-		return c.sum(Term{r.label, amount}), true, nil
+		return c.sum(Term{Label: r.label, Amount: amount}), true, nil
 	}
 	return nil, false, nil
 }
@@ -97,7 +97,7 @@ func (c *calculation) reserved(entries []reservation, name string) (Sum, bool, e
 func (c *calculation) eviction(name string) (Sum, error) {
 	switch name {
 	case Memory:
-		return c.threshold(c.kubelet.memory, c.memoryBytes, Term{"eviction threshold: default", whole(100 * mib)})
+		return c.threshold(c.kubelet.memory, c.memoryBytes, term("eviction threshold: default", 100*mib))
 	case EphemeralStorage:
 		if !c.rules.NodefsEviction {
 			return nil, nil
@@ -106,7 +106,7 @@ func (c *calculation) eviction(name string) (Sum, error) {
 		if err != nil {
 			return nil, err
 		}
-		return c.threshold(c.kubelet.nodefs, c.storageBytes, Term{"eviction threshold: 10 % of the disk", amount})
+		return c.threshold(c.kubelet.nodefs, c.storageBytes, Term{Label: "eviction threshold: 10 % of the disk", Amount: amount})
 	}
 	return nil, nil
 }
@@ -121,7 +121,7 @@ func (c *calculation) threshold(signals []signal, capacity int64, fallback Term)
 		// First comes the hard signal: only a strictly greater soft one replaces it. Upstream's maximum starts from
 		// nothing, so a single negative value stands.
 		if largest.Label == "" || amount.Cmp(largest.Amount) > 0 {
-			largest = Term{"eviction threshold: " + s.label, amount}
+			largest = Term{Label: s.label, Amount: amount}
 		}
 	}
 	if largest.Label == "" {
@@ -130,32 +130,37 @@ func (c *calculation) threshold(signals []signal, capacity int64, fallback Term)
 	return c.sum(largest), nil
 }
 
-// subtract works out allocatable = capacity − kube-reserved − system-reserved − eviction of every resource, then takes
-// huge pages off memory. Nothing is clamped but by huge pages: a small Windows type is below zero, and stays so.
+// subtract works out allocatable = capacity − kube-reserved − system-reserved − eviction of every resource. Nothing is
+// clamped but by huge pages: a small Windows type is below zero, and stays so.
 // Source: Overhead.Total() and Allocatable() of sigs.k8s.io/karpenter pkg/cloudprovider/types.go; huge pages since core
 // v1.7.0 (990572335).
 func (c *calculation) subtract(e *Expectation) error {
 	for i := range e.Resources {
 		r := &e.Resources[i]
-		if err := c.subtractOne(r); err != nil {
+		if err := c.subtractOne(e, r); err != nil {
 			return fmt.Errorf("%s of %s: %w", r.Name, e.InstanceType, err)
 		}
 	}
-	return c.subtractHugePages(e)
+	return nil
 }
 
-func (c *calculation) subtractOne(r *Resource) error {
+func (c *calculation) subtractOne(e *Expectation, r *Resource) error {
 	if !r.Capacity.Known {
 		return nil
 	}
-	left := whole(r.Capacity.Value)
+	left, err := r.CapacityTerms.Total()
+	if err != nil {
+		return err
+	}
 	for _, reserve := range []struct {
 		into *Sum
-		of   func(string) (Sum, error)
+		of   func(*calculation, string) (Sum, error)
 	}{
-		{&r.KubeReserved, c.kubeReserved}, {&r.SystemReserved, c.systemReserved}, {&r.Eviction, c.eviction},
+		{&r.KubeReserved, (*calculation).kubeReserved},
+		{&r.SystemReserved, (*calculation).systemReserved},
+		{&r.Eviction, (*calculation).eviction},
 	} {
-		sum, err := reserve.of(r.Name)
+		sum, err := reserve.of(c, r.Name)
 		if r.Unknown, err = missing(err); err != nil {
 			return err
 		}
@@ -163,14 +168,12 @@ func (c *calculation) subtractOne(r *Resource) error {
 			return nil
 		}
 		*reserve.into = sum
-		total, err := sum.Total()
-		if err != nil {
+		if left, err = left.less(sum); err != nil {
 			return err
 		}
-		if total, err = total.Neg(); err != nil {
-			return err
-		}
-		if left, err = left.Add(total); err != nil {
+	}
+	if r.Name == Memory {
+		if left, err = c.subtractHugePages(e, r, left); err != nil {
 			return err
 		}
 	}

@@ -30,19 +30,34 @@ var resources = []struct {
 	// has tells whether the release and family have the resource at all; nil means always.
 	has      func(*Model) bool
 	capacity func(*calculation) (Sum, error)
+	// file is the formula's file here, upstream its function in types.go of pkg/providers/instancetype.
+	file, upstream string
+	// fixed: a NodeOverlay that sets it is refused as a whole.
+	fixed bool
 }{
-	{Memory, nil, (*calculation).memory},
-	{CPU, nil, (*calculation).cpu},
-	{EphemeralStorage, nil, (*calculation).ephemeralStorage},
-	{Pods, nil, (*calculation).podsCapacity},
-	{NvidiaGPU, nil, gpus("NVIDIA")},
-	{AMDGPU, nil, gpus("AMD")},
-	{Gaudi, nil, gpus("Habana")},
-	{NeuronDevice, nil, (*calculation).neuronDevices},
-	{NeuronCore, func(m *Model) bool { return m.rules.NeuronInfo }, (*calculation).neuronCores},
-	{EFA, func(m *Model) bool { return m.rules.EFA }, (*calculation).efaInterfaces},
-	{PodENI, nil, (*calculation).podENIs},
-	{PrivateIPv4, (*Model).hasPrivateIPv4, (*calculation).privateIPv4},
+	{Memory, nil, (*calculation).memory, "memory.go", "memory()", true},
+	{CPU, nil, (*calculation).cpu, "cpu.go", "cpu()", true},
+	{EphemeralStorage, nil, (*calculation).ephemeralStorage, "ephemeralstorage.go", "ephemeralStorage()", true},
+	{Pods, nil, (*calculation).pods, "pods.go", "pods()", true},
+	{NvidiaGPU, nil, gpus("NVIDIA"), "accelerators.go", "nvidiaGPUs()", false},
+	{AMDGPU, nil, gpus("AMD"), "accelerators.go", "amdGPUs()", false},
+	{Gaudi, nil, gpus("Habana"), "accelerators.go", "habanaGaudis()", true},
+	{NeuronDevice, nil, (*calculation).neuronDevices, "accelerators.go", "awsNeuronDevices()", true},
+	{NeuronCore, func(m *Model) bool { return m.rules.NeuronInfo }, (*calculation).neuronCores, "accelerators.go", "awsNeuronCores()", true},
+	{EFA, func(m *Model) bool { return m.rules.EFA }, (*calculation).efaInterfaces, "network.go", "efas()", true},
+	{PodENI, nil, (*calculation).podENIs, "network.go", "awsPodENI()", true},
+	{PrivateIPv4, (*Model).hasPrivateIPv4, (*calculation).privateIPv4, "network.go", "privateIPv4Address()", false},
+}
+
+// Source names the formula of a resource's capacity, here and in Karpenter. What is not in the table can only come
+// from a NodeOverlay.
+func Source(name string) string {
+	for i := range resources {
+		if r := &resources[i]; r.name == name {
+			return "pkg/expect/" + r.file + "; karpenter-provider-aws pkg/providers/instancetype/types.go " + r.upstream
+		}
+	}
+	return "pkg/expect/nodeoverlay.go; sigs.k8s.io/karpenter pkg/controllers/nodeoverlay/store.go"
 }
 
 // ResourceNames lists the resources in the order of every report.
@@ -60,6 +75,10 @@ type calculation struct {
 	instance *snapshot.InstanceType
 	// terms is one backing array for all sums of the calculation.
 	terms []Term
+	// podsSum and podsErr are the pods of the node, once podsKnown.
+	podsSum   Sum
+	podsErr   error
+	podsKnown bool
 	// memoryBytes and storageBytes are the capacities by formula: percentages of eviction signals are taken of them.
 	memoryBytes, storageBytes int64
 }

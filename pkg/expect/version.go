@@ -93,6 +93,8 @@ type Rules struct {
 	InstanceStorePolicy bool
 	// CompatKubelet: the annotation compatibility.karpenter.sh/v1beta1-kubelet-conversion wins.
 	CompatKubelet bool
+	// Alias: an EC2NodeClass without amiFamily is of the family that its alias names.
+	Alias bool
 	// ClassKubelet: the kubelet settings are the NodeClass's; before, the pool's and claim's.
 	ClassKubelet bool
 	// NeuronInfo: Neuron devices and cores come from NeuronInfo.
@@ -103,6 +105,8 @@ type Rules struct {
 	ReserveAllENIs bool
 	// HugePages: huge pages in capacity are taken off allocatable memory; NodeOverlays can put them there.
 	HugePages bool
+	// HeaviestOverlay: of several NodeOverlays that set a resource the heaviest counts; before, the lightest did.
+	HeaviestOverlay bool
 	// SoftEviction: evictionSoft counts where the family says so.
 	SoftEviction bool
 	// NetworkInterfaces: EC2NodeClass.spec.networkInterfaces counts.
@@ -159,8 +163,8 @@ var releases = []release{
 	{Version{0, 34, 0}, "instanceStorePolicy (571e0fb47, #4735)", func(r *Rules) {
 		r.InstanceStorePolicy = true
 	}},
-	{Version{1, 0, 0}, "kubelet on the NodeClass, with the compatibility annotation (a057ec780, #6415)", func(r *Rules) {
-		r.ClassKubelet, r.CompatKubelet, r.PrivateIPv4 = true, true, PrivateIPv4FromLimits
+	{Version{1, 0, 0}, "kubelet on the NodeClass, with the compatibility annotation (a057ec780, #6415); alias; Windows addresses from the table", func(r *Rules) {
+		r.ClassKubelet, r.CompatKubelet, r.Alias, r.PrivateIPv4 = true, true, true, PrivateIPv4FromLimits
 	}},
 	{Version{1, 1, 0}, "discovered memory (f9b329249, #7004); NeuronInfo (c2f019dda, #6510)", func(r *Rules) {
 		r.DiscoveredMemory, r.NeuronInfo, r.TrainiumFixed, r.CompatKubelet = true, true, false, false
@@ -171,8 +175,8 @@ var releases = []release{
 	{Version{1, 7, 0}, "huge pages taken off allocatable memory, NodeOverlay (core 990572335, #2306)", func(r *Rules) {
 		r.HugePages = true
 	}},
-	{Version{1, 9, 0}, "evictionSoft no longer counted (33f14b4fe, #8565)", func(r *Rules) {
-		r.SoftEviction = false
+	{Version{1, 9, 0}, "evictionSoft no longer counted (33f14b4fe, #8565); NodeOverlays by weight (core #2767)", func(r *Rules) {
+		r.SoftEviction, r.HeaviestOverlay = false, true
 	}},
 	{Version{1, 11, 0}, "EC2NodeClass networkInterfaces (1de6d8c60, #9027)", func(r *Rules) {
 		r.NetworkInterfaces = true
