@@ -108,18 +108,24 @@ func (e *evaluation) node(n *snapshot.Node) Node {
 	if family != nil {
 		result.AMIFamily = family.Name
 	}
-	if result.State, result.Reason = classify(n, subject.Claim); result.State != "" {
-		return result
-	}
-	if e.options.InFocus != nil && !e.options.InFocus(result) {
+	result.State, result.Reason = classify(n, subject.Claim)
+	if result.State == "" && e.options.InFocus != nil && !e.options.InFocus(result) {
 		result.State, result.Reason = Skipped, "not in focus"
+	}
+	if result.State == Foreign {
+		result.Rows = unjudged(compare.Subject{Node: n}, compare.Skipped)
 		return result
 	}
 	if err == nil {
 		err = e.expect(n, &subject)
 	}
+	if result.State == Skipped { // what was expected is shown where it can be computed
+		result.Rows = unjudged(subject, compare.Skipped)
+		return result
+	}
 	if err != nil {
-		result.State, result.Reason = Unknown, err.Error()
+		result.State, result.Reason, result.Severity = Unknown, err.Error(), e.options.Policy.Unknown
+		result.Rows = unjudged(subject, compare.Unknown)
 		return result
 	}
 	result.State = Judged
@@ -131,6 +137,16 @@ func (e *evaluation) node(n *snapshot.Node) Node {
 	compare.Explain(subject, rows)
 	result.Rows = e.judge(subject, rows, &result)
 	return result
+}
+
+// unjudged is the rows of a node that is not judged: figures without a severity.
+func unjudged(s compare.Subject, status compare.Status) []Row {
+	rows := compare.Unjudged(s, status)
+	out := make([]Row, len(rows))
+	for i := range rows {
+		out[i].Row = rows[i]
+	}
+	return out
 }
 
 // subject finds what explains a node; it fails where the node cannot be judged whatever its instance type is.

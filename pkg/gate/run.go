@@ -104,9 +104,10 @@ const (
 
 // Node is the verdict on one node.
 type Node struct {
-	Cluster          string     `json:"cluster"`
-	Name             string     `json:"name"`
-	State            State      `json:"state"`
+	Cluster string `json:"cluster"`
+	Name    string `json:"name"`
+	State   State  `json:"state"`
+	// Severity is that of the worst row; of an unknown node, what the policy makes of nodes that cannot be judged.
 	Severity         Severity   `json:"severity"`
 	Reason           string     `json:"reason,omitzero"`
 	NodePool         string     `json:"nodePool,omitzero"`
