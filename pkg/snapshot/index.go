@@ -1,7 +1,5 @@
 package snapshot
 
-import "fmt"
-
 // Index finds the objects that explain a node by the names that Node.Join holds. It is built once for a snapshot, is
 // read only afterwards, and is safe for concurrent use.
 type Index struct {
@@ -65,53 +63,37 @@ func (x *Index) Pool(n *Node) *NodePool {
 // Class is the class that the node was launched from; nil when it was not seen.
 func (x *Index) Class(n *Node) *NodeClass { return x.classes[n.Join.Class] }
 
-// InstanceType is the facts of the node's instance type; nil when there are none.
-func (x *Index) InstanceType(n *Node) *InstanceType { return x.types[n.InstanceType()] }
+// Type is the facts of the named instance type; nil when there are none.
+func (x *Index) Type(name string) *InstanceType { return x.types[name] }
 
-// KubeletRules say where a release looks for the kubelet settings of a node; expect.Rules has the two fields.
-type KubeletRules struct {
-	// Class: they are the EC2NodeClass's (v1.0.0 and later); before, the claim's copy of the pool's.
-	Class bool
-	// Compat: the annotation compatibility.karpenter.sh/v1beta1-kubelet-conversion wins (v1.0.x only).
-	Compat bool
-}
-
-// Kubelet is the kubelet settings that count for the node in a release; nil when none are set or none are known. It
-// fails when the object that has them could not be read.
+// Kubelet is the kubelet settings that count for the node in a release; nil when none are set or none are known.
+// The release's rules say where it looks: ofClass, that they are the EC2NodeClass's (v1.0.0 and later) and no longer
+// the claim's copy of the pool's; compat, that the annotation compatibility.karpenter.sh/v1beta1-kubelet-conversion
+// wins (v1.0.x).
 //
 // The release says which place wins; the API generation of the objects says which places exist. So a v1beta1 cluster
 // judged by a v1 release keeps the settings that its NodePools have (as someone who upgrades moves them), and a v1
-// cluster judged by an older one those of its classes: comparing two releases then shows their formulas' difference.
-// Source: GetKubeletConfigurationWithNodeClaim in pkg/utils/utils.go (v1.0.8), without it since v1.1.0.
-func (x *Index) Kubelet(n *Node, r KubeletRules) (*Kubelet, error) {
+// cluster judged by an older one those of its classes: comparing two releases then shows the difference of their
+// formulas.
+// Source: GetKubeletConfigurationWithNodeClaim in pkg/utils/utils.go (v1.0.8), without the annotation since v1.1.0.
+func (x *Index) Kubelet(n *Node, ofClass, compat bool) *Kubelet {
 	claim, pool, class := x.Claim(n), x.Pool(n), x.Class(n)
-	switch copied := r.Compat || !r.Class; { // the copy made at launch counts
-	case copied && claim != nil && (claim.CompatKubelet != nil || claim.Kubelet != nil || claim.Problem != ""):
-		return either(claim.CompatKubelet, claim.Kubelet), problem(claim.Kind, claim.Name, claim.Problem)
-	case copied && claim == nil && pool != nil && (pool.CompatKubelet != nil || pool.Problem != ""):
-		return pool.CompatKubelet, problem(pool.Kind, pool.Name, pool.Problem)
+	copied := compat || !ofClass // what the claim was given at launch counts, not what its class says now
+	switch {
+	case copied && claim != nil && claim.CompatKubelet != nil:
+		return claim.CompatKubelet
+	case copied && claim != nil && claim.Kubelet != nil:
+		return claim.Kubelet
+	case copied && claim == nil && pool != nil && pool.CompatKubelet != nil:
+		return pool.CompatKubelet
 	case class != nil && class.APIVersion == karpenterAWSv1:
-		return class.Kubelet, nil // expect refuses a class with a Problem
+		return class.Kubelet
 	case claim != nil && claim.keepsKubelet():
-		return claim.Kubelet, problem(claim.Kind, claim.Name, claim.Problem)
+		return claim.Kubelet
 	case pool != nil:
-		return pool.Kubelet, problem(pool.Kind, pool.Name, pool.Problem)
+		return pool.Kubelet
 	}
-	return nil, nil
-}
-
-func either(a, b *Kubelet) *Kubelet {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
-func problem(kind, name, text string) error {
-	if text == "" {
-		return nil
-	}
-	return fmt.Errorf("%s %q: %s", kind, name, text)
+	return nil
 }
 
 // keepsKubelet reports whether the claim's API generation keeps a copy of the kubelet settings: v1 does not.

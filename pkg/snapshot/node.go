@@ -30,7 +30,10 @@ type Node struct {
 	Ready    string `json:"ready,omitzero"`
 	Deleting bool   `json:"deleting,omitzero"`
 	// Owner is the name of the NodeClaim or Machine in ownerReferences; empty without one.
-	Owner       string       `json:"owner,omitzero"`
+	Owner string `json:"owner,omitzero"`
+	// ClassHash is the claim's hash of its class, which registration copies to the node: it tells a class that was
+	// edited after launch where the claim itself was not seen.
+	ClassHash   Hash         `json:"classHash,omitzero"`
 	Capacity    ResourceList `json:"capacity,omitzero"`
 	Allocatable ResourceList `json:"allocatable,omitzero"`
 	Join        Join         `json:"join,omitzero"`
@@ -89,8 +92,6 @@ type NodeClaim struct {
 	// Initialized is the Initialized condition: "True", "False", "Unknown", or empty when the claim has none.
 	Initialized string `json:"initialized,omitzero"`
 	Deleting    bool   `json:"deleting,omitzero"`
-	// Problem is why a part of the claim could not be read, e.g. a broken annotation; else empty.
-	Problem string `json:"problem,omitzero"`
 }
 
 // NodePool is a NodePool, or the Provisioner of v1alpha5.
@@ -103,7 +104,6 @@ type NodePool struct {
 	// Kubelet is .spec.kubeletConfiguration (v1alpha5) or .spec.template.spec.kubelet (v1beta1).
 	Kubelet       *Kubelet `json:"kubelet,omitzero"`
 	CompatKubelet *Kubelet `json:"compatKubelet,omitzero"`
-	Problem       string   `json:"problem,omitzero"`
 }
 
 // ClassRef points to a NodeClass. Group and Kind are empty where the generation has none.

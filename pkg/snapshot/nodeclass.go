@@ -1,6 +1,11 @@
 package snapshot
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // NodeClass is an EC2NodeClass, an AWSNodeTemplate, or a Provisioner's inline provider. Values are verbatim:
 // whether they parse, and what they mean in a release, is for expect.
@@ -65,6 +70,30 @@ type Kubelet struct {
 	// they explain differences.
 	ReservedSystemCPUs           string `json:"reservedSystemCPUs,omitzero"`
 	MergeDefaultEvictionSettings bool   `json:"mergeDefaultEvictionSettings,omitzero"`
+	// Problem is why the settings could not be read, e.g. an annotation that is no JSON; else empty.
+	Problem string `json:"problem,omitzero"`
+}
+
+// Key tells settings apart: equal settings have equal keys, and no settings the empty one.
+func (k *Kubelet) Key() string {
+	if k == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, text := range []string{string(k.MaxPods), string(k.PodsPerCore), k.ReservedSystemCPUs, strconv.FormatBool(k.MergeDefaultEvictionSettings), k.Problem} {
+		b.WriteString(text)
+		b.WriteByte('\n')
+	}
+	for _, list := range []Labels{k.KubeReserved, k.SystemReserved, k.EvictionHard, k.EvictionSoft} {
+		for _, e := range list {
+			b.WriteString(e.Key)
+			b.WriteByte('=')
+			b.WriteString(e.Value)
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // NodeOverlay is a NodeOverlay (karpenter.sh/v1alpha1, gate NodeOverlay, v1.7.0 and later) with a capacity.
