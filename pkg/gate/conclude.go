@@ -9,15 +9,17 @@ import (
 	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
 )
 
-// conclude sorts the run, counts it, folds its findings and says how it ended.
-func (r *Run) conclude(p Policy) {
+// conclude sorts the run, counts it, folds its findings and says how it ended. extra are findings that are about no
+// node.
+func (r *Run) conclude(p Policy, extra []Finding) {
 	slices.SortFunc(r.Clusters, func(a, b Cluster) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Digest, b.Digest)) })
 	slices.SortFunc(r.Nodes, func(a, b Node) int { return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Name, b.Name)) })
 	r.count()
-	r.fold()
+	r.fold(extra)
 	r.Result, r.Inconclusive = Passed, ""
+	failed := func(f Finding) bool { return f.Severity == Fail }
 	switch reason := r.inconclusive(p); {
-	case r.Totals.Failed > 0:
+	case slices.ContainsFunc(r.Findings, failed):
 		r.Result = Failed
 	case reason != "":
 		r.Result, r.Inconclusive = Inconclusive, reason

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/compare"
 	"github.com/allocatable-diff/allocatable-diff/pkg/expect"
@@ -15,28 +16,48 @@ type Options struct {
 	// Overrides are settings that replace those of the controller.
 	Overrides expect.Overrides
 	Policy    Policy
+	// Allowlist are accepted findings, Baseline what a fleet was adopted with; nil for none. Today decides which
+	// allowances have expired.
+	Allowlist []Allowance
+	Baseline  *Baseline
+	Today     time.Time
 	// InFocus, when set, says which nodes a suite was asked for; the others are skipped as "not in focus".
 	InFocus func(Node) bool
+	// Shard narrows the run to a part of each cluster's nodes.
+	Shard Shard
 }
 
 // Evaluate judges every node of the snapshots. It fails only on overrides that cannot be used; everything that is wrong
 // with a node is in the Run.
 func Evaluate(snapshots []*snapshot.Snapshot, o Options) (*Run, error) {
 	run := &Run{APIVersion: APIVersion, Kind: Kind}
+	allowed := &allowlist{entries: slices.Clone(o.Allowlist), today: o.Today}
+	baseline := o.Baseline.index()
 	for _, s := range snapshots {
-		settings, err := expect.Resolve(s.Controller, o.Overrides)
+		e, err := newEvaluation(s, o)
 		if err != nil {
 			return nil, err
 		}
-		e := &evaluation{snapshot: s, index: snapshot.NewIndex(s), settings: settings, options: o}
-		e.cluster = clusterOf(s, settings)
+		e.allowed, e.baseline = allowed, baseline
+		e.cluster = clusterOf(s, e.settings)
 		nodes := e.nodes()
 		e.cluster.Assumptions = e.assumptions.list()
 		run.Clusters = append(run.Clusters, e.cluster)
 		run.Nodes = append(run.Nodes, nodes...)
 	}
-	run.conclude(o.Policy)
+	run.conclude(o.Policy, allowed.findings())
 	return run, nil
+}
+
+func newEvaluation(s *snapshot.Snapshot, o Options) (*evaluation, error) {
+	settings, err := expect.Resolve(s.Controller, o.Overrides)
+	if err != nil {
+		return nil, err
+	}
+	return &evaluation{
+		snapshot: s, index: snapshot.NewIndex(s), settings: settings, options: o,
+		models: map[modelKey]modelResult{}, expected: map[expectKey]expectResult{},
+	}, nil
 }
 
 func clusterOf(s *snapshot.Snapshot, r expect.Resolved) Cluster {
@@ -57,6 +78,8 @@ type evaluation struct {
 	options     Options
 	cluster     Cluster
 	assumptions tally
+	allowed     *allowlist
+	baseline    map[acceptedKey]*Accepted
 	models      map[modelKey]modelResult
 	expected    map[expectKey]expectResult
 }
@@ -82,7 +105,6 @@ type expectResult struct {
 }
 
 func (e *evaluation) nodes() []Node {
-	e.models, e.expected = map[modelKey]modelResult{}, map[expectKey]expectResult{}
 	for _, text := range slices.Concat(e.settings.Assumptions, e.settings.Warnings) {
 		e.assumptions.add(text, 0)
 	}
@@ -91,13 +113,15 @@ func (e *evaluation) nodes() []Node {
 	}
 	out := make([]Node, 0, len(e.snapshot.Nodes))
 	for i := range e.snapshot.Nodes {
-		out = append(out, e.node(&e.snapshot.Nodes[i]))
+		if e.options.Shard.has(i) {
+			out = append(out, e.node(&e.snapshot.Nodes[i]))
+		}
 	}
 	return out
 }
 
-// node judges one node.
-func (e *evaluation) node(n *snapshot.Node) Node {
+// classified is the node with its state, and what was expected of it where that can be worked out.
+func (e *evaluation) classified(n *snapshot.Node) (Node, compare.Subject) {
 	result := Node{
 		Cluster: e.snapshot.Cluster, Name: n.Name,
 		NodePool: n.Join.Pool, NodeClass: n.Join.ClassName,
@@ -113,23 +137,34 @@ func (e *evaluation) node(n *snapshot.Node) Node {
 		result.State, result.Reason = Skipped, "not in focus"
 	}
 	if result.State == Foreign {
-		result.Rows = unjudged(compare.Subject{Node: n}, compare.Skipped)
-		return result
+		return result, compare.Subject{Node: n}
 	}
 	if err == nil {
 		err = e.expect(n, &subject)
 	}
-	if result.State == Skipped { // what was expected is shown where it can be computed
+	switch {
+	case result.State == Skipped: // what was expected is shown where it can be computed
+	case err != nil:
+		result.State, result.Reason = Unknown, err.Error()
+	default:
+		result.State = Judged
+		result.ClaimState = claimState(subject)
+	}
+	return result, subject
+}
+
+// node judges one node.
+func (e *evaluation) node(n *snapshot.Node) Node {
+	result, subject := e.classified(n)
+	switch result.State {
+	case Foreign, Skipped:
 		result.Rows = unjudged(subject, compare.Skipped)
 		return result
-	}
-	if err != nil {
-		result.State, result.Reason, result.Severity = Unknown, err.Error(), e.options.Policy.Unknown
+	case Unknown:
+		result.Severity = e.options.Policy.Unknown
 		result.Rows = unjudged(subject, compare.Unknown)
 		return result
 	}
-	result.State = Judged
-	result.ClaimState = claimState(subject)
 	for _, note := range n.Join.Notes {
 		e.assumptions.add(note, 1)
 	}
@@ -282,5 +317,17 @@ func (t *tally) list() []Assumption {
 	for i, text := range t.order {
 		out[i] = Assumption{text, t.nodes[text]}
 	}
+	sortAssumptions(out)
 	return out
+}
+
+// sortAssumptions puts those about the whole cluster first, as they were found, then the others by text: shards of a
+// run meet them in another order.
+func sortAssumptions(all []Assumption) {
+	slices.SortStableFunc(all, func(a, b Assumption) int {
+		if a.Nodes == 0 || b.Nodes == 0 {
+			return cmp.Compare(min(a.Nodes, 1), min(b.Nodes, 1))
+		}
+		return cmp.Compare(a.Text, b.Text)
+	})
 }

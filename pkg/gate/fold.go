@@ -25,7 +25,7 @@ type foldKey struct {
 
 // fold makes one finding of equal differences: the same cause, resource and direction on nodes of one type, class and
 // AMI. Order is worst first.
-func (r *Run) fold() {
+func (r *Run) fold(extra []Finding) {
 	sizes := map[group]int{}
 	found := map[foldKey]*Finding{}
 	var order []*Finding
@@ -56,7 +56,16 @@ func (r *Run) fold() {
 		f.Of = sizes[group{f.Cluster, f.InstanceType, f.NodeClass, f.AMIFamily, f.OSImage}]
 		r.Findings = append(r.Findings, *f)
 	}
+	r.Findings = append(r.Findings, extra...)
 	slices.SortStableFunc(r.Findings, worstFirst)
+}
+
+// findingID is the cause that carries most of the difference, or the status where no cause is named.
+func (r *Row) findingID() string {
+	if main := compare.Main(r.Causes, r.Delta().Value); main != nil {
+		return main.ID
+	}
+	return r.Status.String()
 }
 
 // findings are what one row has to say.

@@ -19,6 +19,8 @@ func (e *evaluation) judge(s compare.Subject, rows []compare.Row, node *Node) []
 		e.judgeRow(s, &out[i], out)
 	}
 	for i := range out {
+		e.baselineAccepts(node, &out[i])
+		e.allowed.apply(node, &out[i])
 		node.Severity = max(node.Severity, out[i].Severity, out[i].ClaimSeverity)
 	}
 	return out

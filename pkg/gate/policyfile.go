@@ -1,0 +1,131 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/expect"
+)
+
+// policyFile is a policy as written. What it does not name stays as in the built-in policy.
+type policyFile struct {
+	// Unknown is fail or warn.
+	Unknown        string   `json:"unknown"`
+	MinJudged      *int     `json:"minJudged"`
+	MinJudgedShare *float64 `json:"minJudgedShare"`
+	// Strict makes any over-estimate of ephemeral-storage fail.
+	Strict    bool                    `json:"strict"`
+	Resources map[string]resourceFile `json:"resources"`
+}
+
+type resourceFile struct {
+	OverEstimate  *directionFile `json:"overEstimate"`
+	UnderEstimate *directionFile `json:"underEstimate"`
+	// Missing is fail, warn or info.
+	Missing string `json:"missing"`
+	Strict  bool   `json:"strict"`
+}
+
+// directionFile holds limits such as "64Ki" or "5%": above any of fail fails, above any of warn warns.
+type directionFile struct {
+	Fail []string `json:"fail"`
+	Warn []string `json:"warn"`
+	// Information makes the direction informational.
+	Information bool `json:"information"`
+}
+
+// ParsePolicy reads a policy, YAML or JSON, over the built-in one. A key that it does not know is an error: a typo must
+// not weaken the gate in silence. Every problem is reported at once.
+func ParsePolicy(data []byte) (Policy, error) {
+	p := DefaultPolicy()
+	var f policyFile
+	if err := yaml.UnmarshalStrict(data, &f); err != nil {
+		return p, err
+	}
+	var problems []error
+	switch f.Unknown {
+	case "", "fail":
+	case "warn":
+		p.Unknown = Warn
+	default:
+		problems = append(problems, fmt.Errorf("unknown: %q: it is fail or warn", f.Unknown))
+	}
+	if f.MinJudged != nil {
+		if p.MinJudged = *f.MinJudged; p.MinJudged < 0 {
+			problems = append(problems, fmt.Errorf("minJudged: %d: it is a count of at least 0", p.MinJudged))
+		}
+	}
+	if f.MinJudgedShare != nil {
+		if p.MinJudgedShare = *f.MinJudgedShare; !(p.MinJudgedShare >= 0 && p.MinJudgedShare <= 1) {
+			problems = append(problems, fmt.Errorf("minJudgedShare: %v: it is a share from 0 to 1", p.MinJudgedShare))
+		}
+	}
+	if f.Strict {
+		p.Resources[expect.EphemeralStorage] = p.Resources[expect.EphemeralStorage].strict()
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Resources)) {
+		r, err := f.Resources[name].over(name, p.of(name))
+		if err != nil {
+			problems = append(problems, fmt.Errorf("resources: %s: %w", name, err))
+		}
+		p.Resources[name] = r
+	}
+	return p, errors.Join(problems...)
+}
+
+// strict fails on any over-estimate.
+func (p ResourcePolicy) strict() ResourcePolicy {
+	p.Over = Direction{Fail: aboveZero}
+	return p
+}
+
+// over applies what the file says to the policy that was there.
+func (f resourceFile) over(name string, p ResourcePolicy) (ResourcePolicy, error) {
+	var problems []error
+	if f.Strict {
+		p = p.strict()
+	}
+	for _, d := range []struct {
+		key  string
+		file *directionFile
+		into *Direction
+	}{{"overEstimate", f.OverEstimate, &p.Over}, {"underEstimate", f.UnderEstimate, &p.Under}} {
+		if d.file == nil {
+			continue
+		}
+		direction, err := d.file.direction(name)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", d.key, err))
+			continue
+		}
+		*d.into = direction
+	}
+	switch f.Missing {
+	case "":
+	case Info.String(), Warn.String(), Fail.String():
+		problems = append(problems, p.Missing.UnmarshalText([]byte(f.Missing)))
+	default:
+		problems = append(problems, fmt.Errorf("missing: %q: it is fail, warn or info", f.Missing))
+	}
+	return p, errors.Join(problems...)
+}
+
+func (f *directionFile) direction(resource string) (Direction, error) {
+	d := Direction{Information: f.Information}
+	var problems []error
+	for _, l := range []struct {
+		texts []string
+		into  *[]Limit
+	}{{f.Fail, &d.Fail}, {f.Warn, &d.Warn}} {
+		for _, text := range l.texts {
+			limit, err := ParseLimit(resource, text)
+			problems = append(problems, err)
+			*l.into = append(*l.into, limit)
+		}
+	}
+	return d, errors.Join(problems...)
+}

@@ -1,0 +1,63 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/compare"
+	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
+)
+
+// Text is what a spec or test case says of a node: every row that matters, worst first in the order of the resources,
+// aligned, each with its causes. Empty where nothing matters.
+func (n *Node) Text() string {
+	if n.State != Judged {
+		return n.Reason
+	}
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, severity := range []Severity{Fail, Warn} {
+		for i := range n.Rows {
+			if r := &n.Rows[i]; max(r.Severity, r.ClaimSeverity) == severity {
+				r.print(t)
+			}
+		}
+	}
+	t.Flush() //nolint:errcheck // a strings.Builder does not fail
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// print writes the row as tab-separated cells, and below it what explains it.
+func (r *Row) print(t *tabwriter.Writer) {
+	amount := func(f snapshot.Figure) string {
+		if !f.Known {
+			return "none"
+		}
+		return snapshot.FormatQuantity(r.Resource, f.Value)
+	}
+	fmt.Fprintf(t, "%s\t%s\t%s\texpected %s\tactual %s\t%s\n", r.Resource, r.Field, r.Status, amount(r.Expected), amount(r.Actual), r.difference())
+	if r.ClaimSeverity > Info {
+		fmt.Fprintf(t, "%s\t%s\t%s\tclaim %s\tactual %s\t%s\n", r.Resource, r.Field, ClaimOverEstimate, amount(r.Claim), amount(r.Actual), signed(r.Resource, r.ClaimDelta()))
+	}
+	for _, c := range r.Causes {
+		fmt.Fprintf(t, "  %s\t%s\n", c.ID, c.Evidence)
+	}
+	if main := compare.Main(r.Causes, r.Delta().Value); main != nil && main.Remedy != "" {
+		fmt.Fprintf(t, "  next\t%s\n", main.Remedy)
+	}
+}
+
+func (r *Row) difference() string { return signed(r.Resource, r.Delta()) }
+
+// signed prints a delta with its sign: "-43Mi", "+2Gi"; empty where there is none.
+func signed(resource string, delta snapshot.Figure) string {
+	if !delta.Known {
+		return ""
+	}
+	text := snapshot.FormatQuantity(resource, delta.Value)
+	if delta.Value > 0 {
+		text = "+" + text
+	}
+	return text
+}

@@ -1,0 +1,120 @@
+package allocatable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/onsi/ginkgo/v2/types"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/collect"
+	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
+	"github.com/allocatable-diff/allocatable-diff/pkg/options"
+	"github.com/allocatable-diff/allocatable-diff/pkg/report"
+	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
+)
+
+// demo is the cluster that the suite judges where nothing else is asked for.
+const demo = "../../fixtures/clusters/karpenter-demo"
+
+// input is what the suite judges, and how.
+type input struct {
+	snapshots []*snapshot.Snapshot
+	how       gate.Options
+	options   *options.Suite
+}
+
+// load reads the input of the suite. A live cluster is not read here: each process of a parallel run would see another
+// one. `make e2e-diff` records it first.
+func load(ctx context.Context) (*input, error) {
+	o, err := options.ReadSuite(options.Environment)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.From) == 0 {
+		if o.ClusterName != "" {
+			return nil, errors.New("SOURCE is not set: record the cluster first, as `make e2e-diff CLUSTER_NAME=…` does")
+		}
+		o.ClusterName, o.From, o.Policy = "karpenter-demo", []string{demo}, filepath.Join(demo, "policy.yaml")
+		o.InstanceTypes = "../../fixtures/ec2"
+	}
+	in, err := collect.Load(ctx, os.Stdin, os.Stderr, &o.Options)
+	if err != nil {
+		return nil, err
+	}
+	how, err := o.Gate()
+	if err != nil {
+		return nil, err
+	}
+	how.Today = time.Now()
+	how.Shard = gate.Shard{Index: o.ShardIndex, Total: o.ShardTotal}
+	for _, s := range in.Snapshots {
+		if s.Cluster == "" {
+			return nil, errors.New("CLUSTER_NAME is not set, and the input does not name its cluster")
+		}
+	}
+	return &input{in.Snapshots, how, o}, nil
+}
+
+func (in *input) digest() string {
+	var all []string
+	for _, s := range in.snapshots {
+		all = append(all, s.Digest())
+	}
+	return strings.Join(all, " ")
+}
+
+// evaluate judges the input; inFocus nil means every node.
+func (in *input) evaluate(inFocus func(gate.Node) bool) (*gate.Run, error) {
+	how := in.how
+	how.InFocus = inFocus
+	return gate.Evaluate(in.snapshots, how)
+}
+
+// write writes every file report. A run that was narrowed is judged anew, so that what was not in focus says so.
+func (in *input) write(ginkgo types.Report) error {
+	if in.options.Reports == "" {
+		return nil
+	}
+	written := run
+	if left := filteredOut(ginkgo); len(left) > 0 {
+		var err error
+		if written, err = in.evaluate(func(n gate.Node) bool { return !left[specOf{labelValue(n.Cluster), n.Name}] }); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(in.options.Reports, 0o755); err != nil {
+		return fmt.Errorf("making the folder of the reports: %w", err)
+	}
+	var problems []error
+	for _, f := range report.Files() {
+		problems = append(problems, report.WriteFile(f, filepath.Join(in.options.Reports, f.File), written, report.Options{UpstreamCSV: in.options.CSVFormat == "upstream"}))
+	}
+	return errors.Join(problems...)
+}
+
+// specOf names the node of a spec.
+type specOf struct{ cluster, node string }
+
+// filteredOut lists the nodes whose specs Ginkgo's filters took out: those are skipped without a reason, where our own
+// skips have one.
+func filteredOut(ginkgo types.Report) map[specOf]bool {
+	out := map[specOf]bool{}
+	for _, s := range ginkgo.SpecReports {
+		if s.LeafNodeType != types.NodeTypeIt || s.State != types.SpecStateSkipped || s.Failure.Message != "" {
+			continue
+		}
+		cluster := ""
+		for _, label := range s.Labels() {
+			if value, ok := strings.CutPrefix(label, clusterLabel); ok {
+				cluster = value
+			}
+		}
+		out[specOf{cluster, s.LeafNodeText}] = true
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package allocatable
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
+)
+
+// cluster is the recorded input of every process, run its verdict: pure, so equal on each of them.
+var (
+	cluster *input
+	run     *gate.Run
+)
+
+// TestAllocatable loads before RunSpecs, since specs are generated from the data. Only input that cannot be read is
+// fatal here: a run-level verdict is a spec, so that reports exist when it fails.
+func TestAllocatable(t *testing.T) {
+	RegisterFailHandler(Fail)
+	var err error
+	if cluster, err = load(context.Background()); err != nil {
+		t.Fatalf("%v", err)
+	}
+	if run, err = cluster.evaluate(nil); err != nil {
+		t.Fatalf("%v", err)
+	}
+	RunSpecs(t, "Allocatable")
+}
+
+// Every process must have read the same bytes: trees that differ are not noticed by Ginkgo.
+var _ = SynchronizedBeforeSuite(func() []byte {
+	return []byte(cluster.digest())
+}, func(digest []byte) {
+	Expect(cluster.digest()).To(Equal(string(digest)), "this process read another input than process 1: record a snapshot, and give every process that file")
+})
+
+var _ = Describe("Nodes", func() {
+	It("judges the cluster", func() {
+		if run.Result == gate.Inconclusive {
+			Fail(run.Inconclusive)
+		}
+	})
+	for _, c := range containers(run) {
+		Context(c.text, c.labels, func() {
+			for _, n := range c.nodes {
+				It(n.Name, func() { assert(n) })
+			}
+		})
+	}
+})
+
+// assert is what a spec says of its node. Fail prints our text alone.
+func assert(n *gate.Node) {
+	switch text := n.Text(); {
+	case n.State == gate.Skipped:
+		Skip(n.Reason)
+	case n.State == gate.Unknown && cluster.how.Policy.Unknown < gate.Fail:
+		Skip("could not judge: " + n.Reason)
+	case n.State == gate.Unknown:
+		Fail("could not judge: " + n.Reason)
+	case n.Severity == gate.Fail:
+		Fail(text)
+	case n.Severity == gate.Warn:
+		AddReportEntry("warning", text, ReportEntryVisibilityFailureOrVerbose)
+	}
+}
+
+// Reports are written once, on process 1, from the pure run: entries of specs do not survive the way between processes
+// unchanged. What Ginkgo's filters took out is "not in focus" there.
+var _ = ReportAfterSuite("reports", func(report Report) {
+	if err := cluster.write(report); err != nil {
+		Fail(fmt.Sprintf("writing the reports: %v", err))
+	}
+})
