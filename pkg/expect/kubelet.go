@@ -57,6 +57,9 @@ func readKubelet(k *snapshot.Kubelet, m *Model) (kubelet, error) {
 		k = &snapshot.Kubelet{}
 	}
 	var out kubelet
+	if k.Problem != "" {
+		return out, fmt.Errorf("kubelet settings: %s", k.Problem)
+	}
 	var err error
 	if out.maxPods, err = readMaxPods(k, m); err != nil {
 		return out, err

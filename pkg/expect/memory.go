@@ -14,8 +14,8 @@ const gravitonCMA = 64
 //
 //	m = mib − 64 if arm64;  capacity = m − ceil(m·2^20 · percent / 1024 / 1024)
 //
-// in bytes. The product and both divisions are IEEE doubles in this order: at 0.07 the result is 1 MiB above exact
-// arithmetic for a quarter of all sizes. The percentage has no upper bound, so the result can be negative.
+// in bytes. The product and both divisions are IEEE doubles in this order: at 0.07 the overhead is 1 MiB above exact
+// arithmetic for one size in 32. The percentage has no upper bound, so the result can be negative.
 // Source: memory() in pkg/providers/instancetype/types.go; CMA since v0.28.0 (fb3eb0510, #3940): only where arm64 is
 // the first architecture listed.
 func (c *calculation) memory() (Sum, error) {

@@ -125,10 +125,10 @@ func (m *Model) Expect(t *snapshot.InstanceType) (*Expectation, error) {
 }
 
 // ExpectDiscovered is Expect with the memory capacity that the controller discovered from an earlier node of the type,
-// in bytes (v1.1.0 and later). Percentages of the eviction threshold keep the predicted capacity as their base, as
-// upstream's do (#9455).
+// in bytes. Percentages of the eviction threshold keep the predicted capacity as their base, as upstream's do (#9455).
+// Releases before v1.1.0 discover nothing: there it is Expect.
 func (m *Model) ExpectDiscovered(t *snapshot.InstanceType, memory int64) (*Expectation, error) {
-	return m.expect(t, snapshot.Figure{Value: memory, Known: true})
+	return m.expect(t, snapshot.Figure{Value: memory, Known: m.rules.DiscoveredMemory})
 }
 
 func (m *Model) expect(t *snapshot.InstanceType, discovered snapshot.Figure) (*Expectation, error) {
