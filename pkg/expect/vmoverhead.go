@@ -93,3 +93,10 @@ func (v *VMOverhead) Allocatable(overheadMiB int64) (int64, error) {
 	}
 	return left.Ceil(), nil
 }
+
+// WithOverheadPercent is the model of the same class under another overhead.
+func (m *Model) WithOverheadPercent(percent float64) *Model {
+	other := *m
+	other.settings.OverheadPercent = percent
+	return &other
+}
