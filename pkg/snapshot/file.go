@@ -41,7 +41,6 @@ func Encode(w io.Writer, s *Snapshot) error {
 	encodeList(e, "nodeOverlays", s.NodeOverlays)
 	encodeList(e, "nodeClaims", s.NodeClaims)
 	encodeList(e, "nodes", s.Nodes)
-	encodeList(e, "ignored", s.Ignored)
 	encodeList(e, "gaps", s.Gaps)
 	e.text("\n}\n")
 	if e.err != nil {
@@ -113,13 +112,13 @@ func decodeSnapshot(dec *jsontext.Decoder, s *Snapshot) error {
 	if tok.Kind() != '{' {
 		return fmt.Errorf("%w: it is no JSON object", ErrNotSnapshot)
 	}
-	shared := newShared()
+	var shared LabelCache
 	for dec.PeekKind() != '}' {
 		name, err := dec.ReadToken()
 		if err != nil {
 			return whole(err)
 		}
-		if err := s.decodeMember(dec, name.String(), shared); err != nil {
+		if err := s.decodeMember(dec, name.String(), &shared); err != nil {
 			return whole(err)
 		}
 	}
@@ -134,7 +133,7 @@ func decodeSnapshot(dec *jsontext.Decoder, s *Snapshot) error {
 
 // decodeMember reads the value of one member. The head is checked as soon as it is read: a file of another version
 // must not fail on its first unknown field.
-func (s *Snapshot) decodeMember(dec *jsontext.Decoder, name string, shared *shared) error {
+func (s *Snapshot) decodeMember(dec *jsontext.Decoder, name string, shared *LabelCache) error {
 	switch name {
 	case "apiVersion":
 		if err := json.UnmarshalDecode(dec, &s.APIVersion); err != nil {
@@ -164,8 +163,6 @@ func (s *Snapshot) decodeMember(dec *jsontext.Decoder, name string, shared *shar
 		return json.UnmarshalDecode(dec, &s.NodeClaims, readOptions)
 	case "nodes":
 		return s.decodeNodes(dec, shared)
-	case "ignored":
-		return json.UnmarshalDecode(dec, &s.Ignored, readOptions)
 	case "gaps":
 		return json.UnmarshalDecode(dec, &s.Gaps, readOptions)
 	}
@@ -184,7 +181,7 @@ func (s *Snapshot) check(member, found, want string) error {
 	return fmt.Errorf("%w: its %s is %q, expected %q", ErrNotSnapshot, member, found, want)
 }
 
-func (s *Snapshot) decodeNodes(dec *jsontext.Decoder, shared *shared) error {
+func (s *Snapshot) decodeNodes(dec *jsontext.Decoder, shared *LabelCache) error {
 	tok, err := dec.ReadToken()
 	if err != nil {
 		return err
@@ -200,7 +197,7 @@ func (s *Snapshot) decodeNodes(dec *jsontext.Decoder, shared *shared) error {
 		if err := json.UnmarshalDecode(dec, &n, readOptions); err != nil {
 			return err
 		}
-		n.Labels = shared.labels(n.Labels)
+		n.Labels = shared.Share(n.Labels)
 		s.Nodes = append(s.Nodes, n)
 	}
 	_, err = dec.ReadToken()
