@@ -1,0 +1,57 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
+	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
+)
+
+// Format is one way to write a run.
+type Format struct {
+	// Name is what --output calls it.
+	Name string
+	// File is the usual name of the file; empty for what is not written to a file of its own.
+	File string
+	// Write writes the whole report. It does not change the run.
+	Write func(io.Writer, *gate.Run, Options) error
+}
+
+// Options are the choices that a person has. The zero value is the default of each.
+type Options struct {
+	// UpstreamCSV writes the CSV with the first header row of Karpenter's own tool, which is one cell short.
+	UpstreamCSV bool
+	// Color uses terminal colours in the table.
+	Color bool
+	// Width is the columns of the terminal; 0 means 80.
+	Width int
+	// MetricsPerNode adds a time series per node to the metrics.
+	MetricsPerNode bool
+}
+
+// Formats are all formats, in the order in which they are listed and written.
+var Formats = []Format{
+	{Name: "csv", File: "allocatable-diff.csv", Write: writeCSV},
+	{Name: "csv-wide", File: "nodes.csv", Write: writeWideCSV},
+	{Name: "json", File: "run.json", Write: writeJSON},
+	{Name: "table", Write: writeTable},
+}
+
+// Find returns the format of a name; the error lists the names there are.
+func Find(name string) (Format, error) {
+	names := make([]string, len(Formats))
+	for i, f := range Formats {
+		if f.Name == name {
+			return f, nil
+		}
+		names[i] = f.Name
+	}
+	return Format{}, fmt.Errorf("no report format %q: there are %s", name, strings.Join(names, ", "))
+}
+
+// WriteFile writes the report to path, whole or not at all.
+func WriteFile(f Format, path string, run *gate.Run, o Options) error {
+	return snapshot.WriteFile(path, 0o644, func(w io.Writer) error { return f.Write(w, run, o) })
+}
