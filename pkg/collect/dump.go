@@ -255,8 +255,7 @@ func (d *dump) finish(o object, h header, s *source) error {
 	if m := o.parts().metadata; m.Name == "" {
 		return s.fail(fmt.Errorf("object %d is a %s without metadata.name", d.objects, h.kind))
 	}
-	group, _, _ := strings.Cut(h.apiVersion, "/")
-	if group == groupKarpenter && h.kind != "NodeOverlay" { // an overlay is v1alpha1 in every release that has it
+	if group, _, _ := strings.Cut(h.apiVersion, "/"); group == groupKarpenter {
 		d.served[h.apiVersion] = true
 	}
 	return o.keep(d, h, s)

@@ -172,24 +172,13 @@ func selectNodes(s *snapshot.Snapshot, selector labels.Selector) error {
 
 // complete joins the nodes, adds the facts of their instance types and drops snapshots that were given twice.
 func (in *Input) complete(o Options) error {
-	var fromFile []snapshot.InstanceType
-	switch o.InstanceTypes {
-	case "", typesAuto, typesLabels, typesEC2:
-	default:
-		var err error
-		if fromFile, err = InstanceTypes(o.InstanceTypes); err != nil {
-			return err
-		}
+	facts, err := factsOf(o.InstanceTypes)
+	if err != nil {
+		return err
 	}
 	for _, s := range in.Snapshots {
 		Join(s)
-		switch {
-		case fromFile != nil:
-			s.InstanceTypes, s.InstanceTypesFrom = typesOf(s.Nodes, fromFile), "file"
-		case o.InstanceTypes == typesLabels, o.InstanceTypes != typesEC2 && len(s.InstanceTypes) == 0:
-			s.InstanceTypes, s.InstanceTypesFrom = TypesFromLabels(s.Nodes), "labels"
-		}
-		s.Sort()
+		facts.addTo(s)
 	}
 	in.dropRepeated()
 	return nil

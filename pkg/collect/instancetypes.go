@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -192,8 +193,16 @@ func InstanceTypes(path string) ([]snapshot.InstanceType, error) {
 	if len(r.types) == 0 {
 		return nil, &InputError{File: path, Err: errors.New("no instance type in it: is it what aws ec2 describe-instance-types --output json prints?")}
 	}
-	slices.SortFunc(r.types, func(a, b snapshot.InstanceType) int { return cmp.Compare(a.Name, b.Name) })
-	return r.types, nil
+	return r.sorted(), nil
+}
+
+// decodeInstanceTypes reads describe-instance-types output from r, which may hold no type; name is for errors.
+func decodeInstanceTypes(r io.Reader, name string) ([]snapshot.InstanceType, error) {
+	t := typeReader{seen: map[string]int{}}
+	if err := t.read(&source{name: name, named: true, reader: bufio.NewReader(r)}); err != nil {
+		return nil, err
+	}
+	return t.sorted(), nil
 }
 
 // typeReader gathers instance types from any number of files.
@@ -201,6 +210,12 @@ type typeReader struct {
 	types []snapshot.InstanceType
 	seen  map[string]int
 	files []string // by position in types
+}
+
+// sorted is the types in name order.
+func (r *typeReader) sorted() []snapshot.InstanceType {
+	slices.SortFunc(r.types, func(a, b snapshot.InstanceType) int { return cmp.Compare(a.Name, b.Name) })
+	return r.types
 }
 
 func (r *typeReader) read(s *source) error {

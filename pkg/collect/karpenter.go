@@ -255,8 +255,14 @@ var servedReleases = []struct {
 }
 
 func releaseServed(served []string) snapshot.Setting {
+	var generations []string // v1alpha1 has NodeOverlays alone
+	for _, v := range []string{"karpenter.sh/v1", "karpenter.sh/v1alpha5", "karpenter.sh/v1beta1"} {
+		if slices.Contains(served, v) {
+			generations = append(generations, v)
+		}
+	}
 	for _, s := range servedReleases {
-		if slices.Equal(s.versions, slices.Sorted(slices.Values(served))) {
+		if slices.Equal(s.versions, generations) {
 			return snapshot.Setting{Value: s.release, From: "the API versions " + strings.Join(s.versions, " and ") + " (Karpenter " + s.says + ")"}
 		}
 	}

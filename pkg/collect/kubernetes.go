@@ -1,0 +1,279 @@
+package collect
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/options"
+	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
+)
+
+// kinds are the objects that are read of a live cluster, in this order. Each is read in the version that the API server
+// prefers; one that is not served is absent. needed: without it nothing can be judged.
+var kinds = []struct {
+	group, kind string
+	needed      bool
+}{
+	{"", "Node", true},
+	{groupKarpenter, "NodeClaim", false},
+	{groupKarpenter, "Machine", false},
+	{groupKarpenter, "NodePool", false},
+	{groupKarpenter, "Provisioner", false},
+	{groupKarpenter, "NodeOverlay", false},
+	{groupKarpenterAWS, "EC2NodeClass", false},
+	{groupKarpenterAWS, "AWSNodeTemplate", false},
+}
+
+// karpenterNamespaces are tried in this order where no namespace was given.
+var karpenterNamespaces = []string{"kube-system", "karpenter"}
+
+// live reads a running cluster and the facts of its instance types.
+func live(ctx context.Context, progress io.Writer, o *options.Options) (*snapshot.Snapshot, error) {
+	selector, err := o.LabelSelector()
+	if err != nil {
+		return nil, err
+	}
+	config, err := restConfig(o)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := client.New(config, client.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the API server %s: %w", config.Host, plain(err))
+	}
+	s, err := Cluster(ctx, reader, progress, o, selector)
+	if err != nil {
+		return nil, err
+	}
+	if o.InstanceTypes == typesAuto || o.InstanceTypes == typesEC2 {
+		return s, completeFromEC2(ctx, progress, o, s)
+	}
+	facts, err := factsOf(o.InstanceTypes)
+	if err != nil {
+		return nil, err
+	}
+	facts.addTo(s)
+	return s, nil
+}
+
+// restConfig finds the cluster by client-go's rules: the flag, KUBECONFIG, ~/.kube/config, then the pod's own account.
+func restConfig(o *options.Options) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = o.Kubeconfig
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: o.Context}
+	overrides.AuthInfo.Impersonate, overrides.AuthInfo.ImpersonateGroups = o.As, o.AsGroups
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("finding the cluster: %w (set --kubeconfig or KUBECONFIG, or read files with --from)", err)
+	}
+	config.Timeout = o.RequestTimeout
+	config.UserAgent = "allocatable-diff"
+	// A one-off reader waits for the server's own flow control, not for a limit of the client's.
+	config.QPS = -1
+	// Deprecated API versions are the very thing that old clusters are read by.
+	config.WarningHandler = rest.NoWarnings{}
+	return config, nil
+}
+
+// Cluster reads the objects of a cluster, a page at a time, and keeps only what a snapshot needs. The reader must know
+// the cluster's API (client.New does).
+func Cluster(ctx context.Context, reader client.Client, progress io.Writer, o *options.Options, selector labels.Selector) (*snapshot.Snapshot, error) {
+	d := newDump(Options{Cluster: o.ClusterName, Selector: selector, KarpenterNamespace: o.KarpenterNamespace})
+	l := &listing{reader: reader, dump: d, progress: progress, chunk: o.ChunkSize}
+	for _, k := range kinds {
+		if err := l.kind(ctx, schema.GroupKind{Group: k.group, Kind: k.kind}, k.needed, ""); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.controller(ctx, o.KarpenterNamespace); err != nil {
+		return nil, err
+	}
+	s := d.snapshot()
+	s.Gaps = l.gaps
+	s.Sort()
+	return s, nil
+}
+
+// listing reads pages into a dump.
+type listing struct {
+	reader   client.Client
+	dump     *dump
+	progress io.Writer
+	chunk    int64
+	gaps     []snapshot.Gap
+}
+
+// kind reads every object of a kind, in one namespace or in all. What may not be read is a gap, but for a needed kind.
+func (l *listing) kind(ctx context.Context, gk schema.GroupKind, needed bool, namespace string) error {
+	mapping, err := l.reader.RESTMapper().RESTMapping(gk)
+	switch {
+	case meta.IsNoMatchError(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("asking the API server for %s: %w", gk, plain(err))
+	}
+	if gk.Group == groupKarpenter {
+		if all, err := l.reader.RESTMapper().RESTMappings(gk); err == nil {
+			for _, m := range all {
+				l.dump.served[m.GroupVersionKind.GroupVersion().String()] = true
+			}
+		}
+	}
+	err = l.pages(ctx, mapping, namespace)
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+		return nil
+	case apierrors.IsForbidden(err) && !needed:
+		l.gaps = append(l.gaps, snapshot.Gap{Kind: gk.Kind, Reason: forbidden(mapping, namespace)})
+		return nil
+	case apierrors.IsForbidden(err):
+		return errors.New(forbidden(mapping, namespace))
+	}
+	return fmt.Errorf("listing %s: %w", mapping.Resource.Resource, plain(err))
+}
+
+// pages lists page by page. A continue token that expired starts the list anew in one piece, as kubectl does: the pages
+// so far are a state of the cluster that the server no longer has.
+func (l *listing) pages(ctx context.Context, mapping *meta.RESTMapping, namespace string) error {
+	options := &client.ListOptions{Namespace: namespace, Limit: l.chunk}
+	for n := 0; ; {
+		page := &unstructured.UnstructuredList{}
+		page.SetGroupVersionKind(mapping.GroupVersionKind.GroupVersion().WithKind(mapping.GroupVersionKind.Kind + "List"))
+		err := l.reader.List(ctx, page, options)
+		if apierrors.IsResourceExpired(err) && options.Continue != "" {
+			options.Continue, options.Limit, n = "", 0, 0
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for i := range page.Items {
+			if err := l.keep(&page.Items[i]); err != nil {
+				return err
+			}
+		}
+		n += len(page.Items)
+		if l.progress != nil {
+			fmt.Fprintf(l.progress, "reading %s: %d\n", mapping.Resource.Resource, n)
+		}
+		if options.Continue = page.GetContinue(); options.Continue == "" {
+			return nil
+		}
+	}
+}
+
+// keep puts an object into the dump the way a file's objects get there.
+func (l *listing) keep(o *unstructured.Unstructured) error {
+	data, err := o.MarshalJSON()
+	if err != nil {
+		return fmt.Errorf("%s %q: %w", o.GetKind(), o.GetName(), err)
+	}
+	// A list that starts anew brings objects again, perhaps changed meanwhile: the later one counts.
+	return l.dump.readJSON(&source{name: "the API server", named: true, replaces: true, reader: bufio.NewReader(bytes.NewReader(data))})
+}
+
+// controller reads Karpenter's Deployment, and the ConfigMaps that hold its settings.
+func (l *listing) controller(ctx context.Context, namespace string) error {
+	namespaces := karpenterNamespaces
+	if namespace != "" {
+		namespaces = []string{namespace}
+	}
+	deployments := schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	for _, ns := range namespaces {
+		if err := l.kind(ctx, deployments, false, ns); err != nil {
+			return err
+		}
+	}
+	for _, ref := range l.dump.configMapRefs() {
+		o := &unstructured.Unstructured{}
+		o.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
+		err := l.reader.Get(ctx, ref, o)
+		switch {
+		case apierrors.IsNotFound(err):
+		case apierrors.IsForbidden(err):
+			l.gaps = append(l.gaps, snapshot.Gap{Kind: "ConfigMap", Reason: fmt.Sprintf("this identity may not get configmaps in namespace %s, so settings in %s are not known: grant it get (allocatable-diff manifests)", ref.Namespace, ref.Name)})
+		case err != nil:
+			return fmt.Errorf("getting ConfigMap %s/%s: %w", ref.Namespace, ref.Name, plain(err))
+		default:
+			if err := l.keep(o); err != nil {
+				return err
+			}
+		}
+	}
+	l.gaps = slices.CompactFunc(l.gaps, func(a, b snapshot.Gap) bool { return a == b })
+	return nil
+}
+
+// configMapRefs are the ConfigMaps that hold settings of the Deployments that were read: the one that old releases read
+// themselves, and those that the containers' environment names.
+func (d *dump) configMapRefs() []client.ObjectKey {
+	var out []client.ObjectKey
+	add := func(namespace, name string) {
+		if key := (client.ObjectKey{Namespace: namespace, Name: name}); !slices.Contains(out, key) {
+			out = append(out, key)
+		}
+	}
+	for i := range d.deployments.items {
+		deployment := &d.deployments.items[i]
+		if !deployment.isKarpenter() {
+			continue
+		}
+		add(deployment.Namespace, globalSettings)
+		container := deployment.container()
+		for _, e := range container.Env {
+			if e.ValueFrom != nil && e.ValueFrom.ConfigMapKeyRef != nil {
+				add(deployment.Namespace, e.ValueFrom.ConfigMapKeyRef.Name)
+			}
+		}
+		for _, e := range container.EnvFrom {
+			if e.ConfigMapRef != nil {
+				add(deployment.Namespace, e.ConfigMapRef.Name)
+			}
+		}
+	}
+	return out
+}
+
+// forbidden names the verb and resource that are missing, and what to do.
+func forbidden(m *meta.RESTMapping, namespace string) string {
+	where := ""
+	if namespace != "" {
+		where = " in namespace " + namespace
+	}
+	return fmt.Sprintf("this identity may not list %s%s: grant it get and list (allocatable-diff manifests prints the roles)", m.Resource.GroupResource(), where)
+}
+
+// plain cuts what a person can use out of an API error.
+func plain(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsUnauthorized(err):
+		return errors.New("the API server does not know this identity (401): log in again, or check the kubeconfig's user")
+	case apierrors.IsTooManyRequests(err):
+		return errors.New("the API server is overloaded and kept refusing (429): try again later, or with a smaller --chunk-size")
+	case errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "Client.Timeout exceeded"):
+		return fmt.Errorf("%w: no answer in time: raise --request-timeout, or lower --chunk-size", err)
+	case apierrors.ReasonForError(err) != metav1.StatusReasonUnknown:
+		return err
+	}
+	return fmt.Errorf("%w: is the API server up, and the kubeconfig right?", err)
+}
