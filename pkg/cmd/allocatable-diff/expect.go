@@ -87,7 +87,7 @@ func (p *program) expectTypes(ctx context.Context, o *options.Options) ([]snapsh
 		}
 		return in.Snapshots[0].InstanceTypes, in.Snapshots[0].Controller, nil
 	}
-	types, err := collect.AllInstanceTypes(ctx, o)
+	types, err := collect.AllInstanceTypes(ctx, p.stderr, o)
 	var broken *collect.InputError
 	if errors.As(err, &broken) {
 		return nil, snapshot.Controller{}, usage(err)

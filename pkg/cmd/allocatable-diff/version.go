@@ -32,10 +32,7 @@ func (p *program) versionCommand() *cobra.Command {
 		Short: "Print the version and which Karpenter releases are known",
 		Args:  cobra.NoArgs,
 	}, options.New(), func(context.Context, []string) error {
-		b := build{Version: "(devel)", Go: runtime.Version(), ReportAPIVersion: gate.APIVersion, OldestKarpenter: "v" + expect.Oldest.String(), NewestKarpenter: "v" + expect.Newest.String()}
-		if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-			b.Version = info.Main.Version
-		}
+		b := build{Version: moduleVersion(), Go: runtime.Version(), ReportAPIVersion: gate.APIVersion, OldestKarpenter: "v" + expect.Oldest.String(), NewestKarpenter: "v" + expect.Newest.String()}
 		switch format {
 		case "text":
 			_, err := fmt.Fprintf(p.stdout, "allocatable-diff %s (%s), Karpenter %s to %s, reports %s\n", b.Version, b.Go, b.OldestKarpenter, b.NewestKarpenter, b.ReportAPIVersion)
@@ -49,4 +46,13 @@ func (p *program) versionCommand() *cobra.Command {
 	})
 	c.Flags().StringVarP(&format, "output", "o", format, "text or json")
 	return c
+}
+
+// moduleVersion is the version that the binary was installed at; "latest" for one built from a checkout.
+func moduleVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "latest"
+	}
+	return info.Main.Version
 }

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"text/template"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/options"
+)
+
+//go:embed manifests.yaml
+var manifests string
+
+// manifestsCommand prints what runs the gate inside a cluster, with the least rights that it needs.
+func (p *program) manifestsCommand() *cobra.Command {
+	o := options.New()
+	o.KarpenterNamespace = "kube-system"
+	c := p.command(&cobra.Command{
+		Use:   "manifests",
+		Short: "Print the YAML that runs check as a CronJob with read-only rights, and the IAM policy",
+		Args:  cobra.NoArgs,
+	}, o, func(context.Context, []string) error {
+		return p.printManifests(o)
+	})
+	f := c.Flags()
+	f.StringVar(&o.ClusterName, "cluster-name", o.ClusterName, "names the cluster in every output (env CLUSTER_NAME)")
+	f.StringVar(&o.KarpenterNamespace, "karpenter-namespace", o.KarpenterNamespace, "namespace of the Karpenter controller")
+	return c
+}
+
+func (p *program) printManifests(o *options.Options) error {
+	if o.ClusterName == "" {
+		return usage(errors.New("--cluster-name is required (env CLUSTER_NAME)"))
+	}
+	if problems := validation.IsDNS1123Label(o.KarpenterNamespace); len(problems) > 0 {
+		return usage(fmt.Errorf("--karpenter-namespace %q: %s", o.KarpenterNamespace, problems[0]))
+	}
+	t, err := template.New("manifests").Parse(manifests)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, struct{ ClusterName, KarpenterNamespace, Version string }{o.ClusterName, o.KarpenterNamespace, moduleVersion()}); err != nil {
+		return err
+	}
+	_, err = p.stdout.Write(out.Bytes())
+	return unfinished(err)
+}
