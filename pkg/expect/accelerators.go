@@ -26,6 +26,7 @@ var trainium = map[string]int64{"trn1.2xlarge": 1, "trn1.32xlarge": 16, "trn1n.3
 
 // neuronDevices is the sum of NeuronInfo.NeuronDevices[].Count, and before v1.1.0 (c2f019dda) that of
 // InferenceAcceleratorInfo.Accelerators[].Count.
+// Source: awsNeuronDevices() in pkg/providers/instancetype/types.go, awsNeurons() before v1.1.0.
 func (c *calculation) neuronDevices() (Sum, error) {
 	if n, ok := trainium[c.instance.Name]; ok && c.rules.TrainiumFixed {
 		return c.sum(term("constant of this release", n)), nil

@@ -73,7 +73,7 @@ func (a Amount) Neg() (Amount, error) {
 	return Amount{-a.Units - 1, nanos - a.Nano}, nil
 }
 
-// Ceil rounds toward plus infinity. Upstream keeps fractions; a node has none (model §14.1.5).
+// Ceil rounds toward plus infinity. Upstream keeps fractions; a node has none.
 func (a Amount) Ceil() int64 {
 	if a.Nano > 0 {
 		return a.Units + 1

@@ -32,7 +32,7 @@ func (c *calculation) ephemeralStorage() (Sum, error) {
 }
 
 // readVolume finds the disk by the block device mappings. It fails where upstream panics: it looks at an entry that
-// has no ebs, or no deviceName, and before v0.28.0 at one without a size (model §1.3, §14.1).
+// has no ebs, or no deviceName, and before v0.28.0 at one without a size.
 func (m *Model) readVolume() (Term, error) {
 	mappings := m.class.BlockDeviceMappings
 	if m.rules.RootVolume {

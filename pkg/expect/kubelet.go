@@ -50,7 +50,7 @@ func (p maxPods) value(c *calculation) (int64, bool, error) {
 	return n, true, nil
 }
 
-// readKubelet parses everything that upstream parses, and nothing else (model §14.1.4): every reserved value, and the
+// readKubelet parses everything that upstream parses, and nothing else: every reserved value, and the
 // signals memory.available and nodefs.available of the maps that the release counts.
 func readKubelet(k *snapshot.Kubelet, m *Model) (kubelet, error) {
 	if k == nil {

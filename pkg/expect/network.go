@@ -49,7 +49,8 @@ func (m *Model) hasPrivateIPv4() bool {
 }
 
 // privateIPv4 is one interface's addresses but its own: from EC2 up to v0.37, from the limits table since v1.0.0 (0 for
-// a type that is not in it). The architecture is the first listed that is x86_64 or arm64 (model §14.1.6).
+// a type that is not in it). The architecture is the first listed that is x86_64 or arm64.
+// Source: privateIPv4Address() and getOS() in pkg/providers/instancetype/types.go, since v0.29.0.
 func (c *calculation) privateIPv4() (Sum, error) {
 	if c.rules.WindowsByOS && firstArchitecture(c.instance) != "x86_64" {
 		return c.sum(term("not an amd64 type", 0)), nil
