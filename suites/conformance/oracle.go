@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
 )
 
 // Releases are the releases of Karpenter that oracles/ has a program of: each call shape of its code since v1.0, and one
@@ -103,9 +105,10 @@ func (o Oracle) Ask(ctx context.Context, instanceTypes []string, cases []Case, a
 	})
 }
 
-// Limits is the oracle's own table of VPC limits, by instance type.
-func (o Oracle) Limits(ctx context.Context) (map[string]Limits, error) {
-	all := map[string]Limits{}
+// Limits is the table of VPC limits compiled into the release, by instance type: pod-eni and PrivateIPv4Address are read
+// from it.
+func (o Oracle) Limits(ctx context.Context) (map[string]snapshot.VPCLimits, error) {
+	all := map[string]snapshot.VPCLimits{}
 	err := o.run(ctx, []string{"-limits"}, strings.NewReader(""), func(fields []string) error {
 		if len(fields) != 5 {
 			return fmt.Errorf("want 5 fields, got %d", len(fields))
@@ -118,17 +121,10 @@ func (o Oracle) Limits(ctx context.Context) (map[string]Limits, error) {
 		if err != nil {
 			return err
 		}
-		all[fields[0]] = Limits{IPv4PerENI: ipv4, Trunking: fields[3] == "true", BranchInterfaces: branches}
+		all[fields[0]] = snapshot.VPCLimits{IPv4PerENI: ipv4, Trunking: fields[3] == "true", BranchInterfaces: branches}
 		return nil
 	})
 	return all, err
-}
-
-// Limits is the part of a row of VPC limits that pod-eni and PrivateIPv4Address are read from.
-type Limits struct {
-	IPv4PerENI       int64
-	Trunking         bool
-	BranchInterfaces int64
 }
 
 // run starts the program and hands over its lines, split at tabs.

@@ -28,8 +28,9 @@ func root(mapping object) object {
 	return mapping
 }
 
+// disks and interfaces without any are an empty list, which is not null.
 func disks(family string, mappings ...any) object {
-	return object{"amiFamily": family, "blockDeviceMappings": mappings}
+	return object{"amiFamily": family, "blockDeviceMappings": append(list{}, mappings...)}
 }
 
 func kubelet(family string, settings object) object {
@@ -49,7 +50,7 @@ func reserved(name, value string) object {
 }
 
 func interfaces(entries ...any) object {
-	return object{"amiFamily": "AL2023", "networkInterfaces": entries}
+	return object{"amiFamily": "AL2023", "networkInterfaces": append(list{}, entries...)}
 }
 
 // traps are asked at 0.075 and no reserved ENIs. Where the CRD would refuse the NodeClass, the reason says so: such a
@@ -118,8 +119,8 @@ var traps = []trap{
 	{"not a quantity (CRD refuses)", reserved("cpu", "two")},
 	{"a negative reservation (CRD refuses)", reserved("memory", "-1Gi")},
 	{"more than any machine has", reserved("memory", "9E")},
-	{"more than 64 bits of bytes", reserved("memory", "16Ei")},
-	{"more than 64 bits of millicores", reserved("cpu", "1E")},
+	{"more than 64 bits of bytes: the parser caps it", reserved("memory", "16Ei")},
+	{"more than 64 bits of millicores, which has to be unknown", reserved("cpu", "1E")},
 	{"pods and an absent GPU (CRD refuses)", kubelet("AL2023", object{"kubeReserved": object{"pods": "5", "nvidia.com/gpu": "1"}})},
 	{"a resource that no type has (CRD refuses)", kubelet("AL2023", object{"kubeReserved": object{"example.com/thing": "1"}})},
 	{"hugepages reserved (CRD refuses)", kubelet("AL2023", object{"systemReserved": object{"hugepages-2Mi": "1Gi"}})},
