@@ -69,28 +69,27 @@ type Request struct {
 // A document without InstanceTypes, a type without a name and two different descriptions of one type are
 // errors. No document at all gives an EC2 that knows no type, which is not an error.
 func NewEC2(documents ...[]byte) (*EC2, error) {
-	e := &EC2{byName: map[string]instanceType{}}
+	var all []instanceType
 	for i, document := range documents {
 		types, err := readInstanceTypes(document)
 		if err != nil {
 			return nil, fmt.Errorf("reading instance types, document %d: %w", i+1, err)
 		}
-		if err := e.add(types); err != nil {
-			return nil, fmt.Errorf("reading instance types, document %d: %w", i+1, err)
-		}
+		all = append(all, types...)
 	}
-	e.order()
-	return e, nil
+	return newEC2(all)
 }
 
-func (e *EC2) add(types []instanceType) error {
+func newEC2(types []instanceType) (*EC2, error) {
+	e := &EC2{byName: map[string]instanceType{}}
 	for _, t := range types {
 		if known, ok := e.byName[t.name]; ok && known.xml != t.xml {
-			return fmt.Errorf("instance type %q is described twice and differently: keep one of the two files", t.name)
+			return nil, fmt.Errorf("instance type %q is described twice and differently: keep one of the two files", t.name)
 		}
 		e.byName[t.name] = t
 	}
-	return nil
+	e.order()
+	return e, nil
 }
 
 // order lays the catalogue out in a fixed order that is no order a client could come to rely on.

@@ -104,7 +104,7 @@ func TestNewEC2RefusesWhatItCannotServe(t *testing.T) {
 		"a member that no element can be called": {[]string{`{"InstanceTypes":[{"InstanceType":"a.b","GpuInfo":{"a b":1}}]}`}, `instance type "a.b": "GpuInfo.a b" is not a member`},
 		"a member without a name":                {[]string{`{"InstanceTypes":[{"InstanceType":"a.b","":1}]}`}, `instance type "a.b": "" is not a member`},
 		"two regions that disagree on a type": {[]string{`{"InstanceTypes":[{"InstanceType":"a.b","BareMetal":true}]}`,
-			`{"InstanceTypes":[{"InstanceType":"a.b","BareMetal":false}]}`}, `document 2: instance type "a.b" is described twice and differently`},
+			`{"InstanceTypes":[{"InstanceType":"a.b","BareMetal":false}]}`}, `instance type "a.b" is described twice and differently`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var documents [][]byte
