@@ -11,6 +11,9 @@ PROCS      ?= 1
 SOURCE     ?=
 POLICY     ?=
 TEST_SUITE ?=
+SEED       ?=
+CASES      ?=
+VERSIONS   ?=
 
 BIN     := $(CURDIR)/bin/allocatable-diff
 JUNIT   := $(CURDIR)/bin/junit
@@ -79,8 +82,16 @@ test: ## Run every suite and, unless narrowed, every package (FOCUS= SKIP= LABEL
 		$(CLEAN) $(TOOL) gotestsum --format pkgname --junitfile $(JUNIT)/pure.xml -- -count=1 -race -shuffle=on -cover $(PURE) || failed=1; \
 		$(CLEAN) $(TOOL) gotestsum --format pkgname --junitfile $(JUNIT)/clients.xml -- -count=1 -shuffle=on -cover $(CLIENTS) || failed=1; \
 	fi; \
-	$(CLEAN) $(SPECS) -r --cover --junit-report=suites.xml ./suites || failed=1; \
+	$(CLEAN) $(SPECS) -r --skip-package=oracles --cover --junit-report=suites.xml ./suites || failed=1; \
 	$(TALLY) $(JUNIT) && exit $$failed
+
+.PHONY: conformance
+conformance: ## Compare with Karpenter's own code and tables in INSTANCE_TYPE_DATA (SEED= CASES= VERSIONS=)
+	@mkdir -p $(JUNIT)
+	@cd suites/conformance/oracles/oracle && go test -count=1 .
+	@$(CLEAN) INSTANCE_TYPE_DATA='$(if $(INSTANCE_TYPE_DATA),$(abspath $(INSTANCE_TYPE_DATA)))' CONFORMANCE_ORACLES=true \
+		CONFORMANCE_SEED='$(SEED)' CONFORMANCE_CASES='$(CASES)' CONFORMANCE_VERSIONS='$(VERSIONS)' \
+		$(GINKGO) run -v --keep-going --fail-on-empty --timeout=3h --output-dir=$(JUNIT) --junit-report=conformance.xml ./suites/conformance
 
 .PHONY: coverage
 coverage: ## Write the coverage of the packages to reports/coverage.html
@@ -91,7 +102,7 @@ coverage: ## Write the coverage of the packages to reports/coverage.html
 
 .PHONY: deflake
 deflake: ## Run the suites with the race detector, in random order, until one fails
-	@assets=$$($(ENVTEST)) && KUBEBUILDER_ASSETS=$$assets $(CLEAN) $(GINKGO) run -r --race --randomize-all --randomize-suites --until-it-fails $(NARROW) ./suites
+	@assets=$$($(ENVTEST)) && KUBEBUILDER_ASSETS=$$assets $(CLEAN) $(GINKGO) run -r --skip-package=oracles --race --randomize-all --randomize-suites --until-it-fails $(NARROW) ./suites
 
 .PHONY: envtest
 envtest: ## Find, download or build kube-apiserver and etcd; print their folder

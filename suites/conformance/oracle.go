@@ -54,7 +54,7 @@ func BuildOracle(ctx context.Context, dir, release string) (Oracle, error) {
 	unfinished := o.Program + ".building." + strconv.Itoa(os.Getpid())
 	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", unfinished, ".")
 	build.Dir = module
-	build.Env = append(os.Environ(), "GOWORK=off")
+	build.Env = append(build.Environ(), "GOWORK=off")
 	if output, err := build.CombinedOutput(); err != nil {
 		return Oracle{}, fmt.Errorf("building the oracle of %s in %s: %w\n%s", release, module, err, output)
 	}
