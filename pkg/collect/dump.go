@@ -214,6 +214,9 @@ func (d *dump) read(dec *jsontext.Decoder, s *source, hint header) (*held, error
 			if !decided && h.header.known() {
 				decided = true
 				o = d.begin(h.header)
+				if err := d.release(&h, o, s); err != nil {
+					return nil, err
+				}
 			}
 			err = h.member(dec, name, o, decided)
 		}
@@ -350,18 +353,28 @@ func (d *dump) settle(h held, hint header, s *source) error {
 		return d.foreign(&h, s)
 	}
 	o := d.begin(h.header)
-	if o != nil {
-		for _, m := range h.members {
-			to := o.parts().member(m.name)
-			if to == nil {
-				continue
-			}
-			if err := json.Unmarshal(m.raw, to); err != nil {
-				return s.fail(fmt.Errorf("%s: %s: %w", h.about(o), m.name, explain(err)))
-			}
-		}
+	if err := d.release(&h, o, s); err != nil {
+		return err
 	}
 	return d.finish(o, h.header, s)
+}
+
+// release decodes what was put aside into o, now that its kind is known: a ConfigMap's data comes before its kind, since
+// kubectl sorts members by name.
+func (d *dump) release(h *held, o object, s *source) error {
+	if o == nil {
+		return nil
+	}
+	for _, m := range h.members {
+		to := o.parts().member(m.name)
+		if to == nil {
+			continue
+		}
+		if err := json.Unmarshal(m.raw, to); err != nil {
+			return s.fail(fmt.Errorf("%s: %s: %w", h.about(o), m.name, explain(err)))
+		}
+	}
+	return nil
 }
 
 const instanceTypesMember = "InstanceTypes"
