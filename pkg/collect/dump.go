@@ -20,7 +20,8 @@ import (
 type dump struct {
 	options Options
 	readers map[groupKind]object
-	labels  snapshot.LabelCache
+	cache   *snapshot.Cache
+	decode  json.Options // lets equal amounts share memory
 
 	nodes       collection[snapshot.Node]
 	claims      collection[snapshot.NodeClaim]
@@ -35,7 +36,8 @@ type dump struct {
 }
 
 func newDump(o Options) *dump {
-	d := &dump{options: o, served: map[string]bool{}, ignored: map[string]int{}}
+	d := &dump{options: o, cache: &snapshot.Cache{}, served: map[string]bool{}, ignored: map[string]int{}}
+	d.decode = json.WithUnmarshalers(json.UnmarshalFromFunc(d.cache.DecodeResources))
 	w := words{}
 	d.readers = map[groupKind]object{
 		{"", "Node"}:                           &nodeObject{Metadata: metadata(w, o.Selector != nil)},
@@ -218,7 +220,7 @@ func (d *dump) read(dec *jsontext.Decoder, s *source, hint header) (*held, error
 					return nil, err
 				}
 			}
-			err = h.member(dec, name, o, decided)
+			err = d.member(dec, name, o, &h, decided)
 		}
 		if err != nil {
 			return nil, s.failAt(dec, h.about(o), err)
@@ -267,7 +269,7 @@ func (d *dump) finish(o object, h header, s *source) error {
 const snapshotGroup = "allocatable-diff/"
 
 // member reads the value of one member of an object: into o, or aside while the kind is not known yet.
-func (h *held) member(dec *jsontext.Decoder, name string, o object, decided bool) error {
+func (d *dump) member(dec *jsontext.Decoder, name string, o object, h *held, decided bool) error {
 	if decided {
 		if o == nil {
 			return dec.SkipValue()
@@ -276,7 +278,7 @@ func (h *held) member(dec *jsontext.Decoder, name string, o object, decided bool
 		if to == nil {
 			return dec.SkipValue()
 		}
-		return json.UnmarshalDecode(dec, to)
+		return json.UnmarshalDecode(dec, to, d.decode)
 	}
 	switch name {
 	case "metadata", "spec", "status", "data", instanceTypesMember:
@@ -370,7 +372,7 @@ func (d *dump) release(h *held, o object, s *source) error {
 		if to == nil {
 			continue
 		}
-		if err := json.Unmarshal(m.raw, to); err != nil {
+		if err := json.Unmarshal(m.raw, to, d.decode); err != nil {
 			return s.fail(fmt.Errorf("%s: %s: %w", h.about(o), m.name, explain(err)))
 		}
 	}

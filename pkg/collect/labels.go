@@ -156,7 +156,7 @@ func (s selectable) Lookup(key string) (string, bool) { return snapshot.Labels(s
 // labelFilter cuts label lists down to what a snapshot keeps, once for each distinct list.
 type labelFilter struct {
 	extra map[string]bool // keys that NodeOverlays require
-	cache snapshot.LabelCache
+	cache snapshot.Cache
 	done  map[*snapshot.Label]snapshot.Labels
 }
 
@@ -187,7 +187,7 @@ func (f *labelFilter) apply(l snapshot.Labels) snapshot.Labels {
 			kept = append(kept, e)
 		}
 	}
-	kept = f.cache.Share(kept)
+	kept = f.cache.ShareLabels(kept)
 	f.done[&l[0]] = kept
 	return kept
 }

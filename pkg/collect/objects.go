@@ -29,7 +29,7 @@ func (o *nodeObject) keep(d *dump, h header, s *source) error {
 	return d.nodes.add(m.Name, m.Name, h, s, snapshot.Node{
 		Name:           m.Name,
 		ProviderID:     o.Spec.ProviderID,
-		Labels:         d.labels.Share(m.Labels.list),
+		Labels:         d.cache.ShareLabels(m.Labels.list),
 		OSImage:        m.Labels.words.of([]byte(info.OSImage)),
 		KubeletVersion: m.Labels.words.of([]byte(info.KubeletVersion)),
 		KernelVersion:  m.Labels.words.of([]byte(info.KernelVersion)),

@@ -112,13 +112,13 @@ func decodeSnapshot(dec *jsontext.Decoder, s *Snapshot) error {
 	if tok.Kind() != '{' {
 		return fmt.Errorf("%w: it is no JSON object", ErrNotSnapshot)
 	}
-	var shared LabelCache
+	options := readOptions()
 	for dec.PeekKind() != '}' {
 		name, err := dec.ReadToken()
 		if err != nil {
 			return whole(err)
 		}
-		if err := s.decodeMember(dec, name.String(), &shared); err != nil {
+		if err := s.decodeMember(dec, name.String(), options); err != nil {
 			return whole(err)
 		}
 	}
@@ -133,7 +133,7 @@ func decodeSnapshot(dec *jsontext.Decoder, s *Snapshot) error {
 
 // decodeMember reads the value of one member. The head is checked as soon as it is read: a file of another version
 // must not fail on its first unknown field.
-func (s *Snapshot) decodeMember(dec *jsontext.Decoder, name string, shared *LabelCache) error {
+func (s *Snapshot) decodeMember(dec *jsontext.Decoder, name string, options json.Options) error {
 	switch name {
 	case "apiVersion":
 		if err := json.UnmarshalDecode(dec, &s.APIVersion); err != nil {
@@ -148,28 +148,35 @@ func (s *Snapshot) decodeMember(dec *jsontext.Decoder, name string, shared *Labe
 	case "cluster":
 		return json.UnmarshalDecode(dec, &s.Cluster)
 	case "controller":
-		return json.UnmarshalDecode(dec, &s.Controller, readOptions)
+		return json.UnmarshalDecode(dec, &s.Controller, options)
 	case "instanceTypesFrom":
 		return json.UnmarshalDecode(dec, &s.InstanceTypesFrom)
 	case "instanceTypes":
-		return json.UnmarshalDecode(dec, &s.InstanceTypes, readOptions)
+		return json.UnmarshalDecode(dec, &s.InstanceTypes, options)
 	case "nodeClasses":
-		return json.UnmarshalDecode(dec, &s.NodeClasses, readOptions)
+		return json.UnmarshalDecode(dec, &s.NodeClasses, options)
 	case "nodePools":
-		return json.UnmarshalDecode(dec, &s.NodePools, readOptions)
+		return json.UnmarshalDecode(dec, &s.NodePools, options)
 	case "nodeOverlays":
-		return json.UnmarshalDecode(dec, &s.NodeOverlays, readOptions)
+		return json.UnmarshalDecode(dec, &s.NodeOverlays, options)
 	case "nodeClaims":
-		return json.UnmarshalDecode(dec, &s.NodeClaims, readOptions)
+		return json.UnmarshalDecode(dec, &s.NodeClaims, options)
 	case "nodes":
-		return s.decodeNodes(dec, shared)
+		return json.UnmarshalDecode(dec, &s.Nodes, options)
 	case "gaps":
-		return json.UnmarshalDecode(dec, &s.Gaps, readOptions)
+		return json.UnmarshalDecode(dec, &s.Gaps, options)
 	}
 	return fmt.Errorf("unknown field %q: it is misspelt, or the file was written by a newer version", name)
 }
 
-var readOptions = json.RejectUnknownMembers(true)
+// readOptions reject unknown fields and let equal lists share memory.
+func readOptions() json.Options {
+	c := &Cache{}
+	return json.JoinOptions(json.RejectUnknownMembers(true), json.WithUnmarshalers(json.JoinUnmarshalers(
+		json.UnmarshalFromFunc(c.DecodeLabels),
+		json.UnmarshalFromFunc(c.DecodeResources),
+	)))
+}
 
 func (s *Snapshot) check(member, found, want string) error {
 	if found == want {
@@ -179,29 +186,6 @@ func (s *Snapshot) check(member, found, want string) error {
 		return fmt.Errorf("%w: it has no %s; expected %q", ErrNotSnapshot, member, want)
 	}
 	return fmt.Errorf("%w: its %s is %q, expected %q", ErrNotSnapshot, member, found, want)
-}
-
-func (s *Snapshot) decodeNodes(dec *jsontext.Decoder, shared *LabelCache) error {
-	tok, err := dec.ReadToken()
-	if err != nil {
-		return err
-	}
-	if tok.Kind() == 'n' {
-		return nil
-	}
-	if tok.Kind() != '[' {
-		return fmt.Errorf("nodes: expected an array, found %s", tok.Kind())
-	}
-	for dec.PeekKind() != ']' {
-		var n Node
-		if err := json.UnmarshalDecode(dec, &n, readOptions); err != nil {
-			return err
-		}
-		n.Labels = shared.Share(n.Labels)
-		s.Nodes = append(s.Nodes, n)
-	}
-	_, err = dec.ReadToken()
-	return err
 }
 
 // whole says of a file that ends early what happened to it.
