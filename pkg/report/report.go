@@ -55,3 +55,14 @@ func Find(name string) (Format, error) {
 func WriteFile(f Format, path string, run *gate.Run, o Options) error {
 	return snapshot.WriteFile(path, 0o644, func(w io.Writer) error { return f.Write(w, run, o) })
 }
+
+// Files are the formats that have a file of their own, in the order in which they are written.
+func Files() []Format {
+	var out []Format
+	for _, f := range Formats {
+		if f.File != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -43,7 +43,7 @@ the VM memory overhead that --overhead-percent gives (0 when it is not given), a
 	o.AddTerminal(f)
 	f.StringVar(&outFile, "out-file", outFile, "file to write the CSV to")
 	f.Lookup("overhead-percent").Usage += "; 0 when it is not given, as in Karpenter's tool"
-	root.AddCommand(p.checkCommand(), p.snapshotCommand(), p.expectCommand(), p.versionCommand())
+	root.AddCommand(p.checkCommand(), p.snapshotCommand(), p.expectCommand(), p.recommendCommand(), p.manifestsCommand(), p.versionCommand())
 	return root
 }
 
@@ -55,7 +55,8 @@ func (p *program) gather(ctx context.Context, o *options.Options, outFile string
 	if outFile == "" {
 		return usage(errors.New("--out-file must not be empty"))
 	}
-	if o.OverheadPercent == options.Auto {
+	assumed := o.OverheadPercent == options.Auto
+	if assumed {
 		o.OverheadPercent = "0"
 	}
 	how, err := o.Gate()
@@ -80,16 +81,24 @@ func (p *program) gather(ctx context.Context, o *options.Options, outFile string
 	if outFile == "-" {
 		return nil
 	}
-	return unfinished(summarize(p.stdout, run, outFile))
+	return unfinished(summarize(p.stdout, run, outFile, assumed))
+}
+
+// overheadFrom says where the overhead comes from; assumed is this command's own default.
+func overheadFrom(c *gate.Cluster, assumed bool) string {
+	if assumed {
+		return "this command's default, as in Karpenter's tool; see --overhead-percent"
+	}
+	return c.OverheadPercentFrom
 }
 
 // summarize says in a few lines what was written and with which settings.
-func summarize(w io.Writer, run *gate.Run, outFile string) error {
+func summarize(w io.Writer, run *gate.Run, outFile string, assumed bool) error {
 	t := run.Totals
 	lines := []string{fmt.Sprintf("wrote %s of %s to %s", gate.Plural(t.Karpenter, "node"), gate.Plural(len(run.Clusters), "cluster"), outFile)}
 	for i := range run.Clusters {
 		c := &run.Clusters[i]
-		lines = append(lines, fmt.Sprintf("%s: Karpenter v%s (%s), overhead %v (%s)", c.Name, c.Karpenter, c.KarpenterFrom, c.OverheadPercent, c.OverheadPercentFrom))
+		lines = append(lines, fmt.Sprintf("%s: Karpenter v%s (%s), overhead %v (%s)", c.Name, c.Karpenter, c.KarpenterFrom, c.OverheadPercent, overheadFrom(c, assumed)))
 	}
 	if t.Skipped > 0 {
 		lines = append(lines, fmt.Sprintf("%s not compared: not ready, not initialized or being deleted", gate.Plural(t.Skipped, "node")))
