@@ -156,5 +156,7 @@ func Explain(ctx context.Context, o Oracle, ours Ours, catalogue *Catalogue, cas
 	if asked.Why != "" {
 		why = " (" + asked.Why + ")"
 	}
-	return fmt.Sprintf("Karpenter %s, case %s%s: %s\n  smallest case: %s\n  there: %s", o.Release, d.Case, why, d, small, shown), nil
+	small.ID = d.Case
+	return fmt.Sprintf("Karpenter %s, case %s%s: %s\n  smallest case: %s\n  there: %s\n  to see ours, with its nodeClass in FILE: allocatable-diff expect %s --explain --karpenter-version %s --overhead-percent %v --reserved-enis %d --node-class FILE",
+		o.Release, d.Case, why, d, small, shown, d.InstanceType, o.Release, small.OverheadPercent, small.ReservedENIs), nil
 }

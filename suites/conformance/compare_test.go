@@ -157,3 +157,51 @@ func TestResultCountsRowsOfAKind(t *testing.T) {
 		t.Errorf("got %s, %+v", got, got.Kinds)
 	}
 }
+
+// A difference that hangs on one setting of a large NodeClass comes out as that setting alone, with what to type.
+func TestExplain(t *testing.T) {
+	folder := t.TempDir()
+	program := filepath.Join(folder, "oracle")
+	// It says 8 pods where the question sets maxPods, else 29: an oracle that pkg/expect, deaf to maxPods, differs from.
+	script := `#!/bin/sh
+if [ "$1" = -limits ]; then printf 'm5.large\t3\t10\ttrue\t9\n'; exit; fi
+awk -F'"' '{ pods = /maxPods/ ? 8 : 29; print $4 "\tm5.large\tok\tpods=" pods "\tpods=" pods "\t\t\t" }'
+`
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	types := filepath.Join(folder, "types.json")
+	write(t, types, `{"InstanceTypes":[{"InstanceType":"m5.large","VCpuInfo":{"DefaultVCpus":2},"MemoryInfo":{"SizeInMiB":8192},"ProcessorInfo":{"SupportedArchitectures":["x86_64"]},
+		"NetworkInfo":{"MaximumNetworkInterfaces":3,"Ipv4AddressesPerInterface":10,"DefaultNetworkCardIndex":0,"NetworkCards":[{"MaximumNetworkInterfaces":3}]}}]}`)
+	catalogue := &Catalogue{Files: []string{types}}
+	if err := catalogue.read(); err != nil {
+		t.Fatal(err)
+	}
+	cases := []Case{
+		{ID: "plain", NodeClass: nodeClass(object{"amiFamily": "AL2"}), OverheadPercent: 0.02},
+		{ID: "large", OverheadPercent: 0.02, ReservedENIs: 1, Why: "a reason", NodeClass: nodeClass(object{
+			"amiFamily": "AL2023", "blockDeviceMappings": list{device("/dev/xvda", "20Gi")}, "kubelet": object{"maxPods": 8, "podsPerCore": 3},
+		})},
+	}
+	o, ours := Oracle{Release: "v1.14.1", Program: program}, fakeOurs("", "pods=29", "pods=29", "")
+	result, err := Compare(t.Context(), o, ours, catalogue, cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Kinds) != 2 || result.Kinds[0].First.Case != "large" {
+		t.Fatalf("got %s, %+v", result, result.Kinds)
+	}
+	got, err := Explain(t.Context(), o, ours, catalogue, cases, result.Kinds[0].First)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Karpenter v1.14.1, case large (a reason): m5.large, capacity of pods: Karpenter 8, pkg/expect 29\n",
+		`smallest case: {"id":"large","nodeClass":{"apiVersion":"karpenter.k8s.aws/v1","kind":"EC2NodeClass","metadata":{"name":"default"},"spec":{"kubelet":{"maxPods":8}}},"overheadPercent":0.075,"reservedENIs":0}` + "\n",
+		"allocatable-diff expect m5.large --explain --karpenter-version v1.14.1 --overhead-percent 0.075 --reserved-enis 0 --node-class FILE",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got\n%s\nwithout\n%s", got, want)
+		}
+	}
+}
