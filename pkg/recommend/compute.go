@@ -39,7 +39,7 @@ func Compute(samples []Sample, o Options) *Report {
 	flat := p.flat()
 	r.Flat = &flat
 	r.AtFlat = p.at(flat, func(n *node) *int64 { return &n.hiddenAtFlat })
-	r.Current = p.current()
+	r.Current, r.ControllersDiffer = p.current()
 	for hundredths := range sweepSteps + 1 {
 		percent := float64(hundredths) / 100
 		r.Sweep = append(r.Sweep, *p.at(percent, nil))
@@ -214,18 +214,18 @@ func (p *problem) at(percent float64, into func(*node) *int64) *Outcome {
 	return &Outcome{percent, s.over, s.hidden, p.money(s.usd)}
 }
 
-// current is the outcome of what is set today, each node under its own controller. Where controllers differ, Percent is
-// the smallest.
-func (p *problem) current() *Outcome {
+// current is the outcome of what is set today, each node under its own controller, and whether the controllers differ.
+// Its Percent is then the smallest.
+func (p *problem) current() (*Outcome, bool) {
 	s := p.outcome(func(c *fitted) (int64, error) { return c.MiB(c.percent) }, func(n *node) *int64 { return &n.hidden })
-	o := &Outcome{p.curves[0].percent, s.over, s.hidden, p.money(s.usd)}
+	smallest, largest := p.curves[0].percent, p.curves[0].percent
 	for _, c := range p.curves {
-		o.Percent = min(o.Percent, c.percent)
+		smallest, largest = min(smallest, c.percent), max(largest, c.percent)
 	}
 	for i := range p.nodes {
 		p.nodes[i].overToday = p.nodes[i].fit.expected > p.nodes[i].actual
 	}
-	return o
+	return &Outcome{smallest, s.over, s.hidden, p.money(s.usd)}, smallest != largest
 }
 
 // money is the amount to report: nil without prices.

@@ -307,3 +307,59 @@ func TestJSON(t *testing.T) {
 	}
 	golden(t, "testdata/report.json", append(b, '\n'))
 }
+
+// TestExtremes: figures that only a broken or hostile input has end in a number or an exclusion, not in a panic or in a
+// sum that wrapped round.
+func TestExtremes(t *testing.T) {
+	for _, tt := range []struct {
+		name, percent string
+		ec2MiB        int64
+		capacity      string
+		samples       int
+	}{
+		{"the largest machine", "0.075", 1 << 42, "4Ei", 1},
+		{"the largest quantity", "0.075", 8192, "9223372036854775807", 1},
+		{"a node of no memory", "0.075", 1 << 20, "1Ki", 0}, // no fraction below 1 leaves so little of 1 TiB
+		{"less memory than the CMA", "0.075", 32, "32Mi", 1},
+		{"a fraction far above 1", "1e30", 8192, "8Gi", 0}, // the model itself refuses it
+		{"a fraction above 1", "7.5", 8192, "8Gi", 1},
+		{"no quantity", "0.075", 8192, "lots", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFleet("x", "1.14.1", tt.percent)
+			for range 4 {
+				f.add(machine{typ: "x", arch: "arm64", ec2MiB: tt.ec2MiB, capacity: tt.capacity, allocatable: tt.capacity})
+			}
+			for _, field := range []compare.Field{compare.Capacity, compare.Allocatable} {
+				r := recommend(t, Options{Field: field}, f)
+				if r.Samples != 4*tt.samples {
+					t.Fatalf("%s: %d samples, excluded %v", field, r.Samples, r.Excluded)
+				}
+				for _, o := range r.Sweep {
+					if o.HiddenBytes < 0 {
+						t.Errorf("%s at %v: %d bytes hidden", field, o.Percent, o.HiddenBytes)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestMany: a fleet four hundred times as large has the same fraction and line, and hides four hundred times as much.
+func TestMany(t *testing.T) {
+	const times = 400
+	one, many := publicNodes(t, "0.06", false), publicNodes(t, "0.06", false)
+	for i := 1; i < times; i++ {
+		many.Nodes = append(many.Nodes, one.Nodes...)
+	}
+	small, large := recommend(t, Options{}, one), recommend(t, Options{}, many)
+	if *small.Flat != *large.Flat || small.Line.Mebibytes != large.Line.Mebibytes || small.Line.Fraction != large.Line.Fraction {
+		t.Errorf("%v and %+v for one, %v and %+v for many", *small.Flat, *small.Line, *large.Flat, *large.Line)
+	}
+	if large.Samples != times*small.Samples || large.Current.HiddenBytes != times*small.Current.HiddenBytes || large.Current.OverEstimated != times*small.Current.OverEstimated || large.Line.HiddenBytes != times*small.Line.HiddenBytes {
+		t.Errorf("%+v for one, %+v for many", *small.Current, *large.Current)
+	}
+	if diff := cmp.Diff(small.Needs, large.Needs); diff != "" {
+		t.Errorf("needs (-one +many):\n%s", diff)
+	}
+}

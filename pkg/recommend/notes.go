@@ -14,7 +14,7 @@ import (
 // notes are what a person should know before setting the fraction.
 func (p *problem) notes(r *Report) []string {
 	var out []string
-	for _, note := range []string{p.discovered(), p.controllers(r), p.implied(r), p.reserves()} {
+	for _, note := range []string{p.discovered(), controllers(r), p.implied(r), p.reserves()} {
 		if note != "" {
 			out = append(out, note)
 		}
@@ -44,16 +44,11 @@ func (p *problem) discovered() string {
 }
 
 // controllers says that the nodes are judged under several fractions.
-func (p *problem) controllers(r *Report) string {
-	largest := 0.0
-	for _, c := range p.curves {
-		largest = max(largest, c.percent)
-	}
-	if largest == r.Current.Percent {
+func controllers(r *Report) string {
+	if !r.ControllersDiffer {
 		return ""
 	}
-	return fmt.Sprintf("the controllers differ: today's figures are each node's under its own, %s to %s; each can be set by itself, see the groups by cluster",
-		Format(r.Current.Percent), Format(largest))
+	return "the controllers differ: today's figures are each node's under its own; each controller can be set by itself, see the groups by cluster"
 }
 
 // implied says when the NodeClaims agree in a fraction that is not the one assumed: expectations made at launch tell
@@ -63,7 +58,7 @@ func (p *problem) implied(r *Report) string {
 		fit   *fitted
 		claim snapshot.Figure
 	}
-	if p.controllers(r) != "" {
+	if r.ControllersDiffer {
 		return ""
 	}
 	seen := map[prediction]bool{}

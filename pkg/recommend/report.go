@@ -17,10 +17,13 @@ type Report struct {
 	// Line is the safe base and slope that hides least. Karpenter cannot be set to it.
 	Line *Line `json:"line"`
 	// Current is what is set today, AtFlat what setting Flat gives.
-	Current *Outcome  `json:"current"`
-	AtFlat  *Outcome  `json:"atFlat"`
-	Sweep   []Outcome `json:"sweep"`
-	Groups  []Group   `json:"groups"`
+	Current *Outcome `json:"current"`
+	AtFlat  *Outcome `json:"atFlat"`
+	// ControllersDiffer: the nodes are under several fractions. Current is then what each one's own does, and its Percent
+	// the smallest.
+	ControllersDiffer bool      `json:"controllersDiffer,omitzero"`
+	Sweep             []Outcome `json:"sweep"`
+	Groups            []Group   `json:"groups"`
 	// Needs is how the smallest fitting fraction spreads over the nodes.
 	Needs *Spread `json:"needs,omitzero"`
 	// Decisive is the nodes of the type that needs Flat.

@@ -59,6 +59,9 @@ func (c *curve) find(field compare.Field, actual int64) (need, error) {
 
 // firstStep is the first step at which Karpenter takes at least so many MiB away.
 func (c *curve) firstStep(mib int64) (int, error) {
+	if mib <= 0 { // also of the imaginary machine that has less memory than the CMA takes
+		return 0, nil
+	}
 	var failed error
 	step := sort.Search(steps+1, func(k int) bool {
 		got, err := c.MiB(fraction(k))
