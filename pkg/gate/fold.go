@@ -56,13 +56,17 @@ func (r *Run) fold(extra []Finding) {
 		f.Of = sizes[group{f.Cluster, f.InstanceType, f.NodeClass, f.AMIFamily, f.OSImage}]
 		r.Findings = append(r.Findings, *f)
 	}
+	r.Findings = append(r.Findings, r.siblings()...)
 	r.Findings = append(r.Findings, extra...)
 	slices.SortStableFunc(r.Findings, worstFirst)
 }
 
 // findingID is the cause that carries most of the difference, or the status where no cause is named.
 func (r *Row) findingID() string {
-	if main := compare.Main(r.Causes, r.Delta().Value); main != nil {
+	if r.Reason == judgedByClaim {
+		return compare.NodeClassChanged
+	}
+	if main := compare.Main(r.Causes, r.Gap().Value); main != nil {
 		return main.ID
 	}
 	return r.Status.String()
@@ -71,17 +75,37 @@ func (r *Row) findingID() string {
 // findings are what one row has to say.
 func (r *Row) findings() []Finding {
 	var out []Finding
+	base := Finding{Resource: r.Resource, Field: r.Field, Status: r.Status, Actual: r.Actual.Value, Allowed: r.Allowed}
 	if r.Severity > Info {
-		f := Finding{ID: r.Status.String(), Severity: r.Severity, Resource: r.Resource, Field: r.Field, Status: r.Status, Expected: r.Expected.Value, Actual: r.Actual.Value, Delta: r.Delta().Value, Allowed: r.Allowed}
-		if main := compare.Main(r.Causes, f.Delta); main != nil {
-			f.ID, f.Evidence, f.Remedy = main.ID, main.Evidence, main.Remedy
+		f := base
+		f.ID, f.Severity, f.Expected, f.Delta = r.findingID(), r.Severity, r.Expected.Value, r.Gap().Value
+		if r.Reason == judgedByClaim {
+			f.Expected, f.Delta = r.Claim.Value, r.ClaimDelta().Value
 		}
+		f.word(r.Causes)
 		out = append(out, f)
 	}
 	if r.ClaimSeverity > Info {
-		out = append(out, Finding{ID: ClaimOverEstimate, Severity: r.ClaimSeverity, Resource: r.Resource, Field: r.Field, Status: r.Status, Expected: r.Claim.Value, Actual: r.Actual.Value, Delta: r.ClaimDelta().Value, Allowed: r.Allowed})
+		f := base
+		f.ID, f.Severity, f.Expected, f.Delta = ClaimOverEstimate, r.ClaimSeverity, r.Claim.Value, r.ClaimDelta().Value
+		f.word(r.ClaimCauses)
+		out = append(out, f)
 	}
 	return out
+}
+
+// word takes evidence and remedy from the cause that the finding is named after; where it is named after none, from the
+// one that carries most, by name.
+func (f *Finding) word(causes []compare.Cause) {
+	for i := range causes {
+		if causes[i].ID == f.ID {
+			f.Evidence, f.Remedy = causes[i].Evidence, causes[i].Remedy
+			return
+		}
+	}
+	if main := compare.Main(causes, f.Delta); main != nil {
+		f.Evidence, f.Remedy = main.ID+": "+main.Evidence, main.Remedy
+	}
 }
 
 // absorb adds one more node to the finding; the one with the largest difference gives the figures.

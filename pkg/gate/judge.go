@@ -11,30 +11,47 @@ import (
 // notGated heads the reason of a row that is reported and never gated.
 const notGated = "not gated: "
 
+// judgedByClaim is the reason of a row for which the claim is the expectation that counts.
+const judgedByClaim = "judged against the claim: the NodeClass was edited after launch"
+
 // judge gives each row its severity and the node that of its worst row.
 func (e *evaluation) judge(s compare.Subject, rows []compare.Row, node *Node) []Row {
 	out := make([]Row, len(rows))
 	for i := range rows {
 		out[i].Row = rows[i]
-		e.judgeRow(s, &out[i], out)
+		e.judgeRow(s, &out[i])
 	}
 	for i := range out {
 		e.baselineAccepts(node, &out[i])
 		e.allowed.apply(node, &out[i])
+		out[i].word(s)
 		node.Severity = max(node.Severity, out[i].Severity, out[i].ClaimSeverity)
 	}
 	return out
 }
 
-func (e *evaluation) judgeRow(s compare.Subject, r *Row, all []Row) {
+// word puts the causes of what matters into words; the others keep their figures.
+func (r *Row) word(s compare.Subject) {
+	if r.Severity > Info {
+		compare.Detail(s, &r.Row)
+	}
+	if r.ClaimSeverity > Info {
+		r.ClaimCauses = compare.ExplainClaim(s, &r.Row)
+	}
+}
+
+func (e *evaluation) judgeRow(s compare.Subject, r *Row) {
 	p := e.options.Policy.of(r.Resource)
 	r.Severity = p.severity(r.Status, r.Delta().Value, r.Expected.Value)
 	if r.Severity == Pass && (r.Status == compare.OverEstimate || r.Status == compare.UnderEstimate) {
 		r.Status = compare.WithinTolerance
 	}
+	if r.Severity == Fail && r.sharedGPU(s) {
+		r.Severity = Warn
+	}
 	r.judgeClaim(s, p)
 	switch {
-	case s.Node.Join.Drifted && r.Severity > Info:
+	case s.Node.Join.Drifted && compare.FedByClass(&r.Row) && r.Severity > Info:
 		r.judgeByClaim(p)
 	case r.Reason == "":
 		r.Reason = e.ungated(s, r)
@@ -42,11 +59,19 @@ func (e *evaluation) judgeRow(s compare.Subject, r *Row, all []Row) {
 	if len(r.Reason) >= len(notGated) && r.Reason[:len(notGated)] == notGated {
 		r.Severity = min(r.Severity, Info)
 	}
-	// A capacity row explains; it fails only where the node reports no allocatable.
-	if r.Field == compare.Capacity && s.Node.Allocatable.Get(r.Resource).Known {
+	// A capacity row explains; it fails only where the node reports no allocatable. What the node lacks is missing from
+	// both, and once is enough.
+	if r.Field == compare.Capacity && (r.Status == compare.Missing || s.Node.Allocatable.Get(r.Resource).Known) {
 		r.Severity = min(r.Severity, Info)
 		r.ClaimSeverity = min(r.ClaimSeverity, Info)
 	}
+}
+
+// sharedGPU reports whether the GPUs that the node lacks are there under the names of their shares.
+func (r *Row) sharedGPU(s compare.Subject) bool {
+	return r.Resource == expect.NvidiaGPU && r.Actual.Value == 0 && slices.ContainsFunc(s.Node.Capacity, func(a snapshot.Resource) bool {
+		return compare.IsSharedGPU(a.Name) && a.Value > 0
+	})
 }
 
 // severity is what the policy makes of a status.
@@ -73,7 +98,7 @@ const (
 )
 
 // judgeClaim judges what Karpenter believed at launch: a claim above the node is what placed the pod that does not fit.
-// It fails where the belief still stands (discovered, or the formula at today's settings), and warns where the claim
+// It fails where the belief still stands, which is discovered memory under an unedited class, and warns where the claim
 // was made under other settings. Where the claim is the formula's figure, the row itself says so already.
 func (r *Row) judgeClaim(s compare.Subject, p ResourcePolicy) {
 	delta := r.ClaimDelta()
@@ -81,7 +106,7 @@ func (r *Row) judgeClaim(s compare.Subject, p ResourcePolicy) {
 		return
 	}
 	r.ClaimSeverity = p.severity(compare.OverEstimate, delta.Value, r.Claim.Value)
-	if claimState(s) == OtherSettings {
+	if s.Node.Join.Drifted || r.Resource != expect.Memory || claimState(s) != Discovered {
 		r.ClaimSeverity = min(r.ClaimSeverity, Warn)
 	}
 }
@@ -103,7 +128,7 @@ func (r *Row) judgeByClaim(p ResourcePolicy) {
 	}
 	r.Severity = min(p.severity(status, delta.Value, r.Claim.Value), Warn)
 	r.ClaimSeverity = Pass
-	r.Reason = "judged against the claim: the NodeClass was edited after launch"
+	r.Reason = judgedByClaim
 }
 
 // ungated is why a row hangs on something that the input does not say; empty when it does not.
@@ -117,20 +142,10 @@ func (e *evaluation) ungated(s compare.Subject, r *Row) string {
 		return notGated + "no NodeClass in the input, and kube-reserved of " + s.Model.Family().Name + " follows maxPods, which is not known"
 	case r.Resource == expect.EphemeralStorage && s.Model.Family().Windows && r.Actual == (snapshot.Figure{Known: true}):
 		return notGated + "Windows reports 0: the kubelet does not say how large the disk is"
-	case r.Resource == expect.EFA && !askedForEFA(s):
+	case r.Resource == expect.EFA && !compare.AskedForEFA(s):
 		return notGated + "neither the claim nor the NodeClass asks for EFA, so Karpenter attached none on purpose"
 	case r.Resource == expect.NeuronCore:
 		return notGated + "neuroncore follows neuron"
 	}
 	return ""
-}
-
-// askedForEFA: Karpenter attaches EFA only where a pod requested it or the class lists network interfaces.
-func askedForEFA(s compare.Subject) bool {
-	if s.Class != nil && s.Class.NetworkInterfaces != nil {
-		return true
-	}
-	return s.Claim != nil && slices.ContainsFunc([]snapshot.ResourceList{s.Claim.Requests, s.Claim.Capacity, s.Claim.Allocatable}, func(l snapshot.ResourceList) bool {
-		return l.Get(expect.EFA).Value > 0
-	})
 }

@@ -23,6 +23,7 @@ type rowFile struct {
 	Actual        *int64          `json:"actual,omitzero"`
 	Delta         int64           `json:"delta,omitzero"`
 	Causes        []compare.Cause `json:"causes,omitzero"`
+	ClaimCauses   []compare.Cause `json:"claimCauses,omitzero"`
 	Reason        string          `json:"reason,omitzero"`
 	Allowed       string          `json:"allowed,omitzero"`
 }
@@ -32,7 +33,7 @@ func (r *Row) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, &rowFile{
 		Resource: r.Resource, Field: r.Field, Status: r.Status, Severity: r.Severity, ClaimSeverity: r.ClaimSeverity,
 		Expected: optional(&r.Expected), Claim: optional(&r.Claim), Actual: optional(&r.Actual), Delta: r.Delta().Value,
-		Causes: r.Causes, Reason: r.Reason, Allowed: r.Allowed,
+		Causes: r.Causes, ClaimCauses: r.ClaimCauses, Reason: r.Reason, Allowed: r.Allowed,
 	})
 }
 
@@ -48,7 +49,7 @@ func (r *Row) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 			Resource: f.Resource, Field: f.Field, Status: f.Status,
 			Expected: figure(f.Expected), Claim: figure(f.Claim), Actual: figure(f.Actual), Causes: f.Causes, Reason: f.Reason,
 		},
-		Severity: f.Severity, ClaimSeverity: f.ClaimSeverity, Allowed: f.Allowed,
+		Severity: f.Severity, ClaimSeverity: f.ClaimSeverity, ClaimCauses: f.ClaimCauses, Allowed: f.Allowed,
 	}
 	if d := r.Delta().Value; d != f.Delta {
 		return fmt.Errorf("%s %s: delta is %d, but actual − expected is %d", f.Resource, f.Field, f.Delta, d)

@@ -65,8 +65,8 @@ type Cluster struct {
 	InstanceTypesFrom string `json:"instanceTypesFrom,omitzero"`
 	// Assumptions are what was taken for granted since the input does not say, each once.
 	Assumptions []Assumption `json:"assumptions,omitzero"`
-	// Ignored counts the objects that nothing here reads.
-	Ignored []snapshot.KindCount `json:"ignored,omitzero"`
+	// Ignored counts the objects of the input that nothing here reads; a run file does not keep it.
+	Ignored []snapshot.KindCount `json:"-"`
 }
 
 // Assumption is something that the input did not say.
@@ -131,6 +131,8 @@ type Row struct {
 	// Severity is what the policy makes of the row; Claim, of the claim against the node.
 	Severity      Severity
 	ClaimSeverity Severity
+	// ClaimCauses split ClaimDelta where ClaimSeverity matters; else nil.
+	ClaimCauses []compare.Cause
 	// Allowed is the reason of the allowlist entry or baseline that lowered the severity; else empty.
 	Allowed string
 }

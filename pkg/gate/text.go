@@ -40,10 +40,19 @@ func (r *Row) print(t *tabwriter.Writer) {
 	if r.ClaimSeverity > Info {
 		fmt.Fprintf(t, "%s\t%s\t%s\tclaim %s\tactual %s\t%s\n", r.Resource, r.Field, ClaimOverEstimate, amount(r.Claim), amount(r.Actual), signed(r.Resource, r.ClaimDelta()))
 	}
-	for _, c := range r.Causes {
+	if r.Severity > Info {
+		printCauses(t, r.Causes, r.Gap().Value)
+	}
+	if r.ClaimSeverity > Info {
+		printCauses(t, r.ClaimCauses, r.ClaimDelta().Value)
+	}
+}
+
+func printCauses(t *tabwriter.Writer, causes []compare.Cause, delta int64) {
+	for _, c := range causes {
 		fmt.Fprintf(t, "  %s\t%s\n", c.ID, c.Evidence)
 	}
-	if main := compare.Main(r.Causes, r.Delta().Value); main != nil && main.Remedy != "" {
+	if main := compare.Main(causes, delta); main != nil && main.Remedy != "" {
 		fmt.Fprintf(t, "  next\t%s\n", main.Remedy)
 	}
 }

@@ -117,7 +117,7 @@ func share(f *gate.Finding) float64 {
 // named reports whether the topic's id is a cause: it says more than the status does.
 func (t *topic) named() bool {
 	switch t.id {
-	case t.status.String(), gate.ClaimOverEstimate, gate.AllowlistExpired, gate.AllowlistUnused:
+	case t.status.String(), gate.ClaimOverEstimate, gate.AllowlistExpired, gate.AllowlistUnused, gate.Outliers, compare.SeveralCapacities:
 		return false
 	}
 	return true
@@ -132,6 +132,10 @@ func (t *topic) meaning() string {
 	switch {
 	case t.id == gate.ClaimOverEstimate:
 		return what + ": the NodeClaim promises more than the node has"
+	case t.id == gate.Outliers:
+		return what + ": some nodes differ from their siblings"
+	case t.id == compare.SeveralCapacities:
+		return what + ": one type comes with several"
 	case t.id == gate.AllowlistExpired:
 		return "the allowlist: an entry has expired"
 	case t.id == gate.AllowlistUnused:

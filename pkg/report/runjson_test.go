@@ -155,6 +155,7 @@ func TestSchemaNamesEveryField(t *testing.T) {
 			Causes: []compare.Cause{{ID: "a", Part: -2, Evidence: "e", Remedy: "m"}},
 		},
 		Severity: gate.Warn, ClaimSeverity: gate.Fail, Allowed: "a",
+		ClaimCauses: []compare.Cause{{ID: "a", Part: -1}},
 	}
 	run := &gate.Run{APIVersion: gate.APIVersion, Kind: gate.Kind, Result: gate.Passed, Nodes: []gate.Node{{Name: "n", State: gate.Judged, Rows: []gate.Row{full}}}}
 	var got struct {
