@@ -135,28 +135,31 @@ func (m *Model) expect(t *snapshot.InstanceType, discovered snapshot.Figure) (*E
 	if err := checkFacts(t); err != nil {
 		return nil, err
 	}
-	c := &calculation{Model: m, instance: t, terms: make([]Term, 0, 40)}
+	c := &calculation{Model: m, instance: t, terms: make([]Term, 0, 32)}
 	e := &Expectation{InstanceType: t.Name, Family: m.family.Name, Resources: make([]Resource, 0, len(resources)+len(m.overlay))}
 	for i := range resources {
 		row := &resources[i]
 		if row.has != nil && !row.has(m) {
 			continue
 		}
-		r := Resource{Name: row.name}
+		e.Resources = append(e.Resources, Resource{Name: row.name})
+		r := &e.Resources[len(e.Resources)-1]
 		sum, err := row.capacity(c)
-		if r.Unknown, err = missing(err); err != nil {
+		unknown, err := missing(err)
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if r.Unknown == "" {
+		case unknown != "":
+			r.Unknown = unknown
+		default:
 			if r.CapacityTerms, r.Capacity, err = result(sum); err != nil {
 				return nil, fmt.Errorf("%s of %s: %w", row.name, t.Name, err)
 			}
 		}
 		c.remember(row.name, r.Capacity.Value)
 		if row.name == Memory && discovered.Known {
-			r.CapacityTerms, r.Capacity = Sum{term("discovered on an earlier node", discovered.Value)}, discovered
+			r.CapacityTerms, r.Capacity = c.sum(term("discovered on an earlier node", discovered.Value)), discovered
 		}
-		e.Resources = append(e.Resources, r)
 	}
 	if err := m.applyOverlay(e); err != nil {
 		return nil, err

@@ -161,11 +161,15 @@ func (c *calculation) subtractOne(e *Expectation, r *Resource) error {
 		{&r.Eviction, (*calculation).eviction},
 	} {
 		sum, err := reserve.of(c, r.Name)
-		if r.Unknown, err = missing(err); err != nil {
+		unknown, err := missing(err)
+		switch {
+		case err != nil:
 			return err
-		}
-		if r.Unknown != "" {
+		case unknown != "":
+			r.Unknown = unknown
 			return nil
+		case len(sum) == 0:
+			continue
 		}
 		*reserve.into = sum
 		if left, err = left.less(sum); err != nil {

@@ -114,6 +114,9 @@ func (c *calculation) need(f snapshot.Fact) error {
 
 // missing splits a formula's error: a missing fact becomes the reason of one resource, anything else stays an error.
 func missing(err error) (string, error) {
+	if err == nil {
+		return "", nil // before m, which errors.As moves to the heap
+	}
 	var m missingFact
 	if errors.As(err, &m) {
 		return m.text, nil
