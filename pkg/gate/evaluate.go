@@ -21,6 +21,8 @@ type Options struct {
 	Allowlist []Allowance
 	Baseline  *Baseline
 	Today     time.Time
+	// AMIFamily, when set, replaces the family of every node, as a migration would.
+	AMIFamily string
 	// InFocus, when set, says which nodes a suite was asked for; the others are skipped as "not in focus".
 	InFocus func(Node) bool
 	// Shard narrows the run to a part of each cluster's nodes.
@@ -197,6 +199,8 @@ func (e *evaluation) subject(n *snapshot.Node) (compare.Subject, *expect.AMIFami
 		return s, family, fmt.Errorf("%s", e.settings.Unsupported)
 	case n.Join.Unknown != "":
 		return s, family, fmt.Errorf("%s", n.Join.Unknown)
+	case e.blind() != "":
+		return s, family, fmt.Errorf("%s", e.blind())
 	case n.InstanceType() == "":
 		return s, family, fmt.Errorf("node %q has no label %s", n.Name, snapshot.LabelInstanceType)
 	}
@@ -206,8 +210,23 @@ func (e *evaluation) subject(n *snapshot.Node) (compare.Subject, *expect.AMIFami
 	return s, family, nil
 }
 
+// blind is why no node can be explained: its claims or classes exist and may not be read. Without them any difference
+// could be one that they explain.
+func (e *evaluation) blind() string {
+	for _, g := range e.snapshot.Gaps {
+		switch g.Kind {
+		case "NodeClaim", "Machine", "EC2NodeClass", "AWSNodeTemplate":
+			return g.Reason
+		}
+	}
+	return ""
+}
+
 func (e *evaluation) family(n *snapshot.Node, class *snapshot.NodeClass) (*expect.AMIFamily, error) {
-	if class != nil {
+	switch {
+	case e.options.AMIFamily != "":
+		return expect.FamilyNamed(e.options.AMIFamily, e.settings.Version), nil
+	case class != nil:
 		return expect.FamilyOf(class, e.settings.Version)
 	}
 	if f, ok := expect.FamilyOfImage(n.OSImage, e.settings.Version); ok {

@@ -70,16 +70,6 @@ func (t *advice) gib(bytes int64) string {
 	return strconv.FormatFloat(float64(bytes)/(1<<30), 'f', t.decimals, 64)
 }
 
-// paragraph writes text whose further lines are indented.
-func (t *advice) paragraph(text string) {
-	for i, line := range wrap(text, t.width-2) {
-		if i > 0 {
-			line = "  " + line
-		}
-		t.line(line)
-	}
-}
-
 // section heads a table with its name beside the header.
 func (t *advice) section(title string) {
 	t.line("")

@@ -305,3 +305,13 @@ func wrap(text string, width int) []string {
 	}
 	return append(lines, line)
 }
+
+// paragraph writes text whose further lines are indented.
+func (t *table) paragraph(text string) {
+	for i, line := range wrap(text, t.width-2) {
+		if i > 0 {
+			line = "  " + line
+		}
+		t.line(line)
+	}
+}

@@ -78,7 +78,7 @@ func (p *program) expect(ctx context.Context, o *options.Options, flags expectFl
 // expectTypes finds the facts of every instance type at hand.
 func (p *program) expectTypes(ctx context.Context, o *options.Options) ([]snapshot.InstanceType, snapshot.Controller, error) {
 	if len(o.From) > 0 {
-		in, err := p.load(ctx, withName(o))
+		in, err := p.read(ctx, o)
 		if err != nil {
 			return nil, snapshot.Controller{}, err
 		}
@@ -87,21 +87,12 @@ func (p *program) expectTypes(ctx context.Context, o *options.Options) ([]snapsh
 		}
 		return in.Snapshots[0].InstanceTypes, in.Snapshots[0].Controller, nil
 	}
-	types, err := collect.AllInstanceTypes(ctx, p.stderr, o)
+	types, err := collect.AllInstanceTypes(ctx, p.progress(o), o)
 	var broken *collect.InputError
 	if errors.As(err, &broken) {
 		return nil, snapshot.Controller{}, usage(err)
 	}
 	return types, snapshot.Controller{}, unfinished(err)
-}
-
-// withName gives the cluster a name, which expect has no use for.
-func withName(o *options.Options) *options.Options {
-	named := *o
-	if named.ClusterName == "" {
-		named.ClusterName = "expect"
-	}
-	return &named
 }
 
 // choose returns the named types in name order; all of them without names. A name without facts stays, as a type that

@@ -5,17 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/collect"
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
 	"github.com/allocatable-diff/allocatable-diff/pkg/options"
 	"github.com/allocatable-diff/allocatable-diff/pkg/report"
-	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
 )
 
-// load reads the cluster or the files that o names.
-func (p *program) load(ctx context.Context, o *options.Options) (collect.Input, error) {
-	in, err := collect.Load(ctx, p.stdin, p.stderr, o)
+// read reads the cluster or the files that o names.
+func (p *program) read(ctx context.Context, o *options.Options) (collect.Input, error) {
+	p.stdinRead = p.stdinRead || slices.Contains(o.From, "-")
+	in, err := collect.Load(ctx, p.stdin, p.progress(o), o)
 	var broken *collect.InputError
 	switch {
 	case errors.As(err, &broken):
@@ -23,25 +24,37 @@ func (p *program) load(ctx context.Context, o *options.Options) (collect.Input, 
 	case err != nil:
 		return in, unfinished(err)
 	}
-	return in, usage(named(in.Snapshots))
+	return in, nil
 }
 
-// named refuses a snapshot that no one gave a name: every output says which cluster it is about.
-func named(snapshots []*snapshot.Snapshot) error {
-	for _, s := range snapshots {
+// load is read, and refuses a cluster that no one gave a name: every output says which cluster it is about.
+func (p *program) load(ctx context.Context, o *options.Options) (collect.Input, error) {
+	if len(o.From) == 0 && o.ClusterName == "" {
+		return collect.Input{}, usage(errors.New("--cluster-name is required for a live cluster (env CLUSTER_NAME)"))
+	}
+	in, err := p.read(ctx, o)
+	if err != nil {
+		return in, err
+	}
+	for _, s := range in.Snapshots {
 		if s.Cluster == "" {
-			return errors.New("--cluster-name is required: the input does not name its cluster (env CLUSTER_NAME)")
+			return in, usage(errors.New("--cluster-name is required: the input does not name its cluster (env CLUSTER_NAME)"))
 		}
 	}
-	return nil
+	return in, nil
 }
 
-// evaluate loads and judges; run files of earlier evaluations are merged in.
+// evaluate loads and judges.
 func (p *program) evaluate(ctx context.Context, o *options.Options, how gate.Options) (*gate.Run, error) {
 	in, err := p.load(ctx, o)
 	if err != nil {
 		return nil, err
 	}
+	return p.judge(in, how)
+}
+
+// judge evaluates the snapshots of the input; run files of earlier evaluations are merged in.
+func (p *program) judge(in collect.Input, how gate.Options) (*gate.Run, error) {
 	var runs []*gate.Run
 	for _, file := range in.Runs {
 		r, err := report.ReadRun(bytes.NewReader(file.Data))

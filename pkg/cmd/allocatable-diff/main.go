@@ -36,6 +36,16 @@ type program struct {
 	name string
 	// code is the exit code of a command that ended without an error.
 	code int
+	// stdinRead: stdin was read already, which can be done once.
+	stdinRead bool
+}
+
+// progress is where a person sees what is being read: stderr, when it is a terminal.
+func (p *program) progress(o *options.Options) io.Writer {
+	if o.Quiet || !isTerminal(p.stderr) {
+		return nil
+	}
+	return p.stderr
 }
 
 // run executes the command line and returns the exit code.
