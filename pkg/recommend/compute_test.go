@@ -315,24 +315,25 @@ func TestExtremes(t *testing.T) {
 		name, percent string
 		ec2MiB        int64
 		capacity      string
-		samples       int
+		// capacities and allocatables are whether the nodes are sampled for either.
+		capacities, allocatables bool
 	}{
-		{"the largest machine", "0.075", 1 << 42, "4Ei", 1},
-		{"the largest quantity", "0.075", 8192, "9223372036854775807", 1},
-		{"a node of no memory", "0.075", 1 << 20, "1Ki", 0}, // no fraction below 1 leaves so little of 1 TiB
-		{"less memory than the CMA", "0.075", 32, "32Mi", 1},
-		{"a fraction far above 1", "1e30", 8192, "8Gi", 0}, // the model itself refuses it
-		{"a fraction above 1", "7.5", 8192, "8Gi", 1},
-		{"no quantity", "0.075", 8192, "lots", 0},
+		{"the largest machine", "0.075", 1 << 42, "4Ei", true, true},
+		{"the largest quantity", "0.075", 8192, "9223372036854775807", true, true},
+		{"a node of no memory", "0.075", 1 << 20, "1Ki", false, true}, // no fraction below 1 leaves so little of 1 TiB, but the kubelet's reserve does
+		{"less memory than the CMA", "0.075", 32, "32Mi", true, true},
+		{"a fraction far above 1", "1e30", 8192, "8Gi", false, false}, // the model itself refuses it
+		{"a fraction above 1", "7.5", 8192, "8Gi", true, true},
+		{"no quantity", "0.075", 8192, "lots", false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFleet("x", "1.14.1", tt.percent)
 			for range 4 {
 				f.add(machine{typ: "x", arch: "arm64", ec2MiB: tt.ec2MiB, capacity: tt.capacity, allocatable: tt.capacity})
 			}
-			for _, field := range []compare.Field{compare.Capacity, compare.Allocatable} {
+			for field, sampled := range map[compare.Field]bool{compare.Capacity: tt.capacities, compare.Allocatable: tt.allocatables} {
 				r := recommend(t, Options{Field: field}, f)
-				if r.Samples != 4*tt.samples {
+				if want := map[bool]int{true: 4}[sampled]; r.Samples != want {
 					t.Fatalf("%s: %d samples, excluded %v", field, r.Samples, r.Excluded)
 				}
 				for _, o := range r.Sweep {
