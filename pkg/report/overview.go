@@ -307,6 +307,15 @@ func (c *noteCount) text() string {
 	return resource + " " + detail
 }
 
+// unmatchedClaims are the claims of all clusters that no node belongs to.
+func unmatchedClaims(run *gate.Run) []string {
+	var out []string
+	for i := range run.Clusters {
+		out = append(out, run.Clusters[i].UnmatchedClaims...)
+	}
+	return out
+}
+
 // unjudged is the nodes that were not judged for one reason.
 type unjudged struct {
 	state  gate.State

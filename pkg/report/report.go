@@ -31,10 +31,13 @@ type Options struct {
 	MetricsPerNode bool
 }
 
+const junitFormat = "junit"
+
 // Formats are all formats, in the order in which they are listed and written.
 var Formats = []Format{
 	{Name: "csv", File: "allocatable-diff.csv", Write: writeCSV},
 	{Name: "csv-wide", File: "nodes.csv", Write: writeWideCSV},
+	{Name: junitFormat, File: "junit.xml", Write: writeJUnit},
 	{Name: "json", File: "run.json", Write: writeJSON},
 	{Name: "table", Write: writeTable},
 }
@@ -51,8 +54,12 @@ func Find(name string) (Format, error) {
 	return Format{}, fmt.Errorf("no report format %q: there are %s", name, strings.Join(names, ", "))
 }
 
-// WriteFile writes the report to path, whole or not at all.
+// WriteFile writes the report to path, whole or not at all. A JUnit report that its readers would refuse as too large
+// goes to path-0001.xml and so on instead.
 func WriteFile(f Format, path string, run *gate.Run, o Options) error {
+	if f.Name == junitFormat {
+		return writeJUnitFile(path, run, junitLimit)
+	}
 	return snapshot.WriteFile(path, 0o644, func(w io.Writer) error { return f.Write(w, run, o) })
 }
 

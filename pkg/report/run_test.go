@@ -140,7 +140,6 @@ func exampleRun(t testing.TB) *gate.Run {
 		OverheadPercent: 0.075, OverheadPercentFrom: "Karpenter's default: the controller sets none",
 		ReservedENIs: 0, ReservedENIsFrom: "assumed: Karpenter's default", InstanceTypesFrom: "file",
 		Assumptions: []gate.Assumption{{Text: "no NodeOverlay could be read: list nodeoverlays.karpenter.sh is forbidden"}, {Text: "no NodeClaim found", Nodes: 2}},
-		Ignored:     []snapshot.KindCount{{Kind: "Pod", Count: 12}},
 	}}
 	policy := gate.DefaultPolicy()
 	policy.Unknown = gate.Warn

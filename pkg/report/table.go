@@ -223,10 +223,14 @@ func (t *table) columns(header []string, rows [][]string) {
 
 func (t *table) unjudged() {
 	groups := unjudgedNodes(t.run)
-	if len(groups) == 0 {
+	claims := unmatchedClaims(t.run)
+	if len(groups)+len(claims) == 0 {
 		return
 	}
 	t.line("")
+	if len(claims) > 0 {
+		t.item("CLAIM", faint, gate.Plural(len(claims), "NodeClaim")+" without a node, not compared: "+some(claims, 3, 60))
+	}
 	for i, g := range groups {
 		if i == tableNotes {
 			t.item("", "", "… and "+gate.Plural(len(groups)-i, "more reason"))
