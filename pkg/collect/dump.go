@@ -373,7 +373,7 @@ func (d *dump) release(h *held, o object, s *source) error {
 			continue
 		}
 		if err := json.Unmarshal(m.raw, to, d.decode); err != nil {
-			return s.fail(fmt.Errorf("%s: %s: %w", h.about(o), m.name, explain(err)))
+			return s.fail(fmt.Errorf("%s: %s: %w", h.about(o), m.name, snapshot.ExplainJSON(err)))
 		}
 	}
 	return nil

@@ -132,7 +132,7 @@ func (s *source) ownKind() (string, error) {
 func (in *Input) addSnapshot(s *source, o Options) error {
 	read, err := snapshot.Decode(s)
 	if err != nil {
-		return s.fail(explain(err))
+		return s.fail(err)
 	}
 	if o.Cluster != "" {
 		read.Cluster = o.Cluster

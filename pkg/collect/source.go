@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
@@ -231,7 +230,7 @@ func (s *source) failAt(dec *jsontext.Decoder, about string, err error) error {
 		}
 		return &InputError{File: s.name, Line: line, Err: fmt.Errorf("%sbroken JSON: %w", about, reason(syntax))}
 	}
-	return &InputError{File: s.name, Err: fmt.Errorf("%s%w", about, explain(err))}
+	return &InputError{File: s.name, Err: fmt.Errorf("%s%w", about, snapshot.ExplainJSON(err))}
 }
 
 // reason is what is wrong without the place, which is said in lines.
@@ -240,40 +239,6 @@ func reason(err *jsontext.SyntacticError) error {
 		return err.Err
 	}
 	return err
-}
-
-// explain says in the words of JSON, not of Go, that a value has the wrong shape.
-func explain(err error) error {
-	var wrong *json.SemanticError
-	if !errors.As(err, &wrong) {
-		return err
-	}
-	at := string(wrong.JSONPointer)
-	if at != "" {
-		at = " at " + at
-	}
-	if wrong.Err != nil {
-		return fmt.Errorf("wrong value%s: %w", at, wrong.Err)
-	}
-	return fmt.Errorf("wrong value%s: %s cannot stand there", at, kindName(wrong.JSONKind))
-}
-
-func kindName(k jsontext.Kind) string {
-	switch k {
-	case 'n':
-		return "null"
-	case 't', 'f':
-		return "true or false"
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case '{', '}':
-		return "an object"
-	case '[', ']':
-		return "a list"
-	}
-	return "this value"
 }
 
 // cause drops the path and the system call from an error of package os: InputError says which file it is.

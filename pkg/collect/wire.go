@@ -100,7 +100,7 @@ type wrongKind struct {
 	found jsontext.Kind
 }
 
-func (e *wrongKind) Error() string { return "expected " + e.want + ", found " + kindName(e.found) }
+func (e *wrongKind) Error() string { return "expected " + e.want + ", found " + snapshot.KindName(e.found) }
 
 func (a *annotations) hashOfClass() snapshot.Hash {
 	return snapshot.Hash{Value: a.classHash, Version: a.classHashVersion}
@@ -273,7 +273,7 @@ func (l *lenient[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 func (l *lenient[T]) decode(raw []byte) {
 	*l = lenient[T]{}
 	if err := json.Unmarshal(raw, &l.value); err != nil {
-		l.err = explain(err)
+		l.err = snapshot.ExplainJSON(err)
 	}
 }
 

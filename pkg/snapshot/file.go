@@ -98,7 +98,7 @@ func Decode(r io.Reader) (*Snapshot, error) {
 		if err == nil {
 			err = errors.New("there is more after the snapshot: one file holds one snapshot")
 		}
-		return nil, err
+		return nil, ExplainJSON(err)
 	}
 	s.Sort()
 	return s, nil
@@ -107,7 +107,7 @@ func Decode(r io.Reader) (*Snapshot, error) {
 func decodeSnapshot(dec *jsontext.Decoder, s *Snapshot) error {
 	tok, err := dec.ReadToken()
 	if err != nil {
-		return whole(err)
+		return ExplainJSON(err)
 	}
 	if tok.Kind() != '{' {
 		return fmt.Errorf("%w: it is no JSON object", ErrNotSnapshot)
@@ -116,14 +116,14 @@ func decodeSnapshot(dec *jsontext.Decoder, s *Snapshot) error {
 	for dec.PeekKind() != '}' {
 		name, err := dec.ReadToken()
 		if err != nil {
-			return whole(err)
+			return ExplainJSON(err)
 		}
 		if err := s.decodeMember(dec, name.String(), options); err != nil {
-			return whole(err)
+			return ExplainJSON(err)
 		}
 	}
 	if _, err := dec.ReadToken(); err != nil {
-		return whole(err)
+		return ExplainJSON(err)
 	}
 	if err := s.check("apiVersion", s.APIVersion, APIVersion); err != nil {
 		return err
@@ -186,14 +186,6 @@ func (s *Snapshot) check(member, found, want string) error {
 		return fmt.Errorf("%w: it has no %s; expected %q", ErrNotSnapshot, member, want)
 	}
 	return fmt.Errorf("%w: its %s is %q, expected %q", ErrNotSnapshot, member, found, want)
-}
-
-// whole says of a file that ends early what happened to it.
-func whole(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return fmt.Errorf("the file ends in the middle: was it copied whole? (%w)", err)
-	}
-	return err
 }
 
 // Write writes s to path, whole or not at all (see WriteFile), and compressed when the name ends in .gz. The file is

@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -79,21 +78,17 @@ func (k *Kubelet) Key() string {
 	if k == nil {
 		return ""
 	}
-	var b strings.Builder
+	var b []byte
 	for _, text := range []string{string(k.MaxPods), string(k.PodsPerCore), k.ReservedSystemCPUs, strconv.FormatBool(k.MergeDefaultEvictionSettings), k.Problem} {
-		b.WriteString(text)
-		b.WriteByte('\n')
+		b = strconv.AppendQuote(b, text) // quoted, so that no text can look like two
 	}
 	for _, list := range []Labels{k.KubeReserved, k.SystemReserved, k.EvictionHard, k.EvictionSoft} {
+		b = append(b, '{')
 		for _, e := range list {
-			b.WriteString(e.Key)
-			b.WriteByte('=')
-			b.WriteString(e.Value)
-			b.WriteByte(',')
+			b = strconv.AppendQuote(strconv.AppendQuote(b, e.Key), e.Value)
 		}
-		b.WriteByte('\n')
 	}
-	return b.String()
+	return string(b)
 }
 
 // NodeOverlay is a NodeOverlay (karpenter.sh/v1alpha1, gate NodeOverlay, v1.7.0 and later) with a capacity.

@@ -2,8 +2,10 @@ package snapshot
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,36 +73,73 @@ func parseResource(name, text string) Resource {
 }
 
 // ParseQuantity reads text, any legal Kubernetes quantity, in the base unit of the resource (millicores for cpu, else
-// bytes or a count); a fraction of the base unit is rounded up, as Quantity.Value does. It fails on what is no
-// quantity or does not fit an int64.
+// bytes or a count); a fraction of the base unit is rounded up, toward plus infinity. It fails on what is no quantity or
+// does not fit an int64.
 func ParseQuantity(name, text string) (int64, error) {
 	if v, ok := parsePlain(name, text); ok {
 		return v, nil
 	}
-	q, err := resource.ParseQuantity(text)
+	q, err := ReadQuantity(text)
 	if err != nil {
-		return 0, fmt.Errorf("%s %q is not a quantity", name, text)
+		return 0, fmt.Errorf("%s %w", name, err)
 	}
-	scale := resource.Scale(0)
+	// Quantity.ScaledValue wraps round silently and rounds some negative fractions down, so this is done exactly.
+	dec := q.AsDec()
+	exponent := -int64(dec.Scale())
 	if name == CPU {
-		scale = resource.Milli
+		exponent += 3
 	}
-	v := q.ScaledValue(scale)
-	// ScaledValue wraps round silently outside int64: compare what came back with what went in.
-	back := resource.NewScaledQuantity(v, scale)
-	if d := back.Cmp(q); d < 0 || (d > 0 && !oneApart(q, v, scale)) {
+	n := new(big.Int).Set(dec.UnscaledBig())
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(exponent, -exponent)), nil)
+	if exponent >= 0 {
+		n.Mul(n, power)
+	} else {
+		rest := new(big.Int)
+		n.DivMod(n, power, rest) // the rest is never negative
+		if rest.Sign() > 0 {
+			n.Add(n, big.NewInt(1))
+		}
+	}
+	if !n.IsInt64() {
 		return 0, fmt.Errorf("%s %q does not fit 64 bits", name, text)
 	}
-	return v, nil
+	return n.Int64(), nil
 }
 
-// oneApart reports whether v is q rounded up: v−1 in the same scale is below q.
-func oneApart(q resource.Quantity, v int64, scale resource.Scale) bool {
-	if v == math.MinInt64 {
-		return false
+// The longest quantity and the largest exponent that are read: far more than fits 64 bits, and little enough that the
+// parser, which writes an exponent of 10^9 out in digits, cannot be made to fill the memory.
+const (
+	longestQuantity = 128
+	largestExponent = 99
+)
+
+// ReadQuantity parses a Kubernetes quantity, and refuses what Kubernetes' own parser would take a gigabyte for (1e1000000000)
+// or cut down to the largest int64 without a word (8Ei).
+func ReadQuantity(text string) (resource.Quantity, error) {
+	if len(text) > longestQuantity {
+		return resource.Quantity{}, fmt.Errorf("%q… is not a quantity: longer than %d characters", text[:16], longestQuantity)
 	}
-	return resource.NewScaledQuantity(v-1, scale).Cmp(q) < 0
+	// "1E" and "1Ei" have a suffix, not an exponent.
+	if i := strings.IndexAny(text, "eE"); i >= 0 && i+1 < len(text) {
+		n, err := strconv.ParseInt(text[i+1:], 10, 64)
+		if errors.Is(err, strconv.ErrRange) || (err == nil && (n > largestExponent || n < -largestExponent)) {
+			return resource.Quantity{}, fmt.Errorf("%q is not a quantity: its exponent is beyond ±%d", text, largestExponent)
+		}
+	}
+	q, err := resource.ParseQuantity(text)
+	if err != nil {
+		return q, fmt.Errorf("%q is not a quantity", text)
+	}
+	if q.Cmp(largestQuantity) >= 0 && strings.TrimLeft(text, "+0") != largestDigits {
+		return q, fmt.Errorf("%q does not fit 64 bits", text)
+	}
+	return q, nil
 }
+
+// largestQuantity is what the parser cuts larger ones down to.
+var largestQuantity = *resource.NewQuantity(math.MaxInt64, resource.DecimalSI)
+
+const largestDigits = "9223372036854775807"
 
 // parsePlain is the fast way for what kubelets and Karpenter print: digits with Ki, Mi, Gi or m, or with nothing.
 func parsePlain(name, text string) (int64, bool) {
@@ -198,7 +237,7 @@ func readObject(dec *jsontext.Decoder, visit func(key, value string)) error {
 		return nil
 	}
 	if tok.Kind() != '{' {
-		return fmt.Errorf("expected an object, found %s", tok.Kind())
+		return fmt.Errorf("expected an object, found %s", KindName(tok.Kind()))
 	}
 	for dec.PeekKind() != '}' {
 		key, err := dec.ReadToken()
@@ -216,7 +255,7 @@ func readObject(dec *jsontext.Decoder, visit func(key, value string)) error {
 		case 'n':
 			visit(name, "")
 		default:
-			return fmt.Errorf("%q: expected a string, found %s", name, value.Kind())
+			return fmt.Errorf("%q: expected a string, found %s", name, KindName(value.Kind()))
 		}
 	}
 	_, err = dec.ReadToken()
