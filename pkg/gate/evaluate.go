@@ -68,8 +68,24 @@ func clusterOf(s *snapshot.Snapshot, r expect.Resolved) Cluster {
 		Karpenter: r.Version.String(), KarpenterFrom: r.VersionFrom,
 		OverheadPercent: r.OverheadPercent, OverheadPercentFrom: r.OverheadPercentFrom,
 		ReservedENIs: r.ReservedENIs, ReservedENIsFrom: r.ReservedENIsFrom,
-		InstanceTypesFrom: s.InstanceTypesFrom, Ignored: s.Ignored,
+		InstanceTypesFrom: s.InstanceTypesFrom, Ignored: s.Ignored, UnmatchedClaims: unmatchedClaims(s),
 	}
+}
+
+// unmatchedClaims are the claims that no node was joined to and that never had one: a claim whose node was left out by
+// a selector names it.
+func unmatchedClaims(s *snapshot.Snapshot) []string {
+	joined := make(map[string]bool, len(s.Nodes))
+	for i := range s.Nodes {
+		joined[s.Nodes[i].Join.Claim] = true
+	}
+	var out []string
+	for i := range s.NodeClaims {
+		if c := &s.NodeClaims[i]; !joined[c.Name] && c.NodeName == "" {
+			out = append(out, c.Name)
+		}
+	}
+	return out
 }
 
 // evaluation is the working state of one snapshot.

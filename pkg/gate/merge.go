@@ -37,6 +37,7 @@ func Merge(runs []*Run, p Policy) (*Run, error) {
 	}
 	for i := range out.Clusters {
 		sortAssumptions(out.Clusters[i].Assumptions)
+		slices.Sort(out.Clusters[i].UnmatchedClaims)
 	}
 	out.conclude(p, extra)
 	return out, nil
@@ -45,7 +46,7 @@ func Merge(runs []*Run, p Policy) (*Run, error) {
 func (r *Run) mergeCluster(c Cluster) error {
 	i := slices.IndexFunc(r.Clusters, func(o Cluster) bool { return o.Name == c.Name })
 	if i < 0 {
-		c.Assumptions = slices.Clone(c.Assumptions)
+		c.Assumptions, c.UnmatchedClaims = slices.Clone(c.Assumptions), slices.Clone(c.UnmatchedClaims)
 		r.Clusters = append(r.Clusters, c)
 		return nil
 	}
@@ -55,6 +56,11 @@ func (r *Run) mergeCluster(c Cluster) error {
 		return fmt.Errorf("two runs of cluster %q come from different snapshots (%s and %s): they are no shards of one run; give each cluster its own --cluster-name", c.Name, into.Digest, c.Digest)
 	case into.Karpenter != c.Karpenter || into.OverheadPercent != c.OverheadPercent || into.ReservedENIs != c.ReservedENIs:
 		return fmt.Errorf("two runs of cluster %q were judged by different settings", c.Name)
+	}
+	for _, claim := range c.UnmatchedClaims {
+		if !slices.Contains(into.UnmatchedClaims, claim) {
+			into.UnmatchedClaims = append(into.UnmatchedClaims, claim)
+		}
 	}
 	for _, a := range c.Assumptions {
 		j := slices.IndexFunc(into.Assumptions, func(o Assumption) bool { return o.Text == a.Text })

@@ -65,6 +65,8 @@ type Cluster struct {
 	InstanceTypesFrom string `json:"instanceTypesFrom,omitzero"`
 	// Assumptions are what was taken for granted since the input does not say, each once.
 	Assumptions []Assumption `json:"assumptions,omitzero"`
+	// UnmatchedClaims are NodeClaims of which no node ever came: launched, and not registered. They are not compared.
+	UnmatchedClaims []string `json:"unmatchedClaims,omitzero"`
 	// Ignored counts the objects of the input that nothing here reads; a run file does not keep it.
 	Ignored []snapshot.KindCount `json:"-"`
 }
