@@ -1,6 +1,10 @@
 package compare
 
-import "github.com/allocatable-diff/allocatable-diff/pkg/expect"
+import (
+	"math"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/expect"
+)
 
 // knownCause is a row of the table: a reason why a node differs from what was expected of it.
 type knownCause struct {
@@ -236,6 +240,38 @@ func otherSettingsAtLaunch(g *gap) evidence {
 	}
 	g.take(fromCapacity, fromReserve)
 	return func() string {
-		return "the claim has " + g.claimed() + ", today's settings give " + amount(g.row.Resource, g.row.Expected.Value)
+		text := "the claim has " + g.claimed() + ", today's settings give " + amount(g.row.Resource, g.row.Expected.Value)
+		if f, ok := ClaimedOverhead(*g.Subject); ok && g.kind == memory {
+			text += "; an overhead of " + decimal(f) + " gives the claim's capacity"
+		}
+		return text
 	}
+}
+
+// ClaimedOverhead is the overhead, in whole thousandths, of which a claim's memory capacity is the prediction: what the
+// controller was set to at launch. False where the claim was discovered, or no such fraction gives it (#7590: 0.115).
+func ClaimedOverhead(s Subject) (float64, bool) {
+	if s.Claim == nil || s.Type == nil || s.Model == nil {
+		return 0, false
+	}
+	claimed := s.Claim.Capacity.Get(expect.Memory)
+	g := gap{Subject: &s}
+	machine := s.Type.MemoryMiB * mib
+	if g.isARM64() && g.rules().GravitonCMA {
+		machine -= cma
+	}
+	if !claimed.Known || claimed.Value%mib != 0 || machine <= 0 || claimed.Value > machine || claimed.Value < 0 {
+		return 0, false
+	}
+	// The whole-MiB rounding leaves room for several fractions on small machines: the roundest one is meant.
+	for _, steps := range []int64{200, 1000} {
+		n := int64(float64(machine-claimed.Value) / float64(machine) * float64(steps))
+		for _, n := range []int64{n, n + 1} {
+			f := float64(n) / float64(steps)
+			if int64(math.Ceil(float64(machine)*f/1024/1024)) == (machine-claimed.Value)/mib {
+				return f, true
+			}
+		}
+	}
+	return 0, false
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // metadataShare is what partition table, boot partitions and file-system metadata take of a volume at most: 0.06 to
-// 1.7 % on AL2, AL2023 and Bottlerocket, 2 to 3 % on ext4 (core#3253, model §8.6).
-const metadataShare = 0.03
+// 1.7 % on AL2, AL2023 and Bottlerocket, 2 to 4 % on ext4 (core#3253, model §8.6).
+const metadataShare = 0.05
 
 // madeOf reports whether the node's disk can have been made of a volume or array of so many bytes.
 func (g *gap) madeOf(volume int64) bool {

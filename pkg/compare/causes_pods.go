@@ -111,7 +111,9 @@ func maxPodsUserData(g *gap) evidence {
 	g.take(g.capacityLeft, 0)
 	return func() string {
 		text := "the node has max pods " + number(g.capacity) + ", Karpenter expects " + number(g.expectedCapacity)
-		if terms := g.Expect.Get(expect.Pods).CapacityTerms; len(terms) > 0 {
+		if enis := g.eniLimited(); enis > 0 {
+			text += " by its " + number(enis) + " network interfaces"
+		} else if terms := g.Expect.Get(expect.Pods).CapacityTerms; len(terms) > 0 {
 			text += " (" + terms[0].Text() + ")"
 		}
 		switch g.capacity {

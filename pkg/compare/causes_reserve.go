@@ -39,7 +39,11 @@ func noKubeReserved(g *gap) evidence {
 	g.takeKube()
 	g.takeSystem()
 	return func() string {
-		return "the node keeps " + short(g.row.Resource, g.kept.eviction) + " for eviction and nothing for the kubelet, Karpenter expects " + g.keepsText(g.keeps)
+		text := "the node keeps nothing for the kubelet"
+		if g.kept.eviction != 0 {
+			text += ", only " + short(g.row.Resource, g.kept.eviction) + " for eviction"
+		}
+		return text + "; Karpenter expects " + g.keepsText(g.keeps)
 	}
 }
 
@@ -81,6 +85,9 @@ func evictionSettings(g *gap) evidence {
 	}
 	return func() string {
 		text := "the kubelet evicts below " + amount(g.row.Resource, g.kept.eviction)
+		if g.kept.eviction == 0 {
+			text = "the kubelet has no eviction threshold"
+		}
 		if g.kept.percent > 0 {
 			text += " (" + decimal(g.kept.percent) + " % of its capacity)"
 		}

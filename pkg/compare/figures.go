@@ -10,8 +10,11 @@ import (
 // amount prints a figure for a person who also wants it exact: "3114Mi", "3106640Ki (3033.8Mi)", "1930m", "29".
 func amount(resource string, v int64) string {
 	text := snapshot.FormatQuantity(resource, v)
-	if !snapshot.InBytes(resource) || v%mib == 0 {
+	switch {
+	case !snapshot.InBytes(resource) || v%mib == 0:
 		return text
+	case v%1e9 == 0: // an instance store is counted in decimal gigabytes
+		return strconv.FormatInt(v/1e9, 10) + "G"
 	}
 	return text + " (" + mebibytes(v) + ")"
 }
@@ -45,12 +48,21 @@ func share(part, whole int64) string {
 	return strconv.FormatFloat(float64(part)/float64(whole)*100, 'f', 2, 64) + " %"
 }
 
-// fraction is the smallest fraction of four decimals that takes at least part of whole; 0 of nothing.
+// fraction is the smallest overhead of four decimals that takes at least part of whole, both in bytes, by Karpenter's own
+// rounding to whole MiB; 0 of nothing.
 func fraction(part, whole int64) float64 {
-	if whole == 0 {
+	if whole <= 0 {
 		return 0
 	}
-	return math.Ceil(float64(part)/float64(whole)*1e4) / 1e4
+	takes := func(n float64) bool { return math.Ceil(float64(whole)*(n/1e4)/1024/1024)*mib >= float64(part) }
+	n := math.Ceil(float64(part) / float64(whole) * 1e4)
+	for n > 0 && takes(n-1) {
+		n--
+	}
+	for !takes(n) {
+		n++
+	}
+	return n / 1e4
 }
 
 func number(v int64) string { return strconv.FormatInt(v, 10) }
