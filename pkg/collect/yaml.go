@@ -194,7 +194,11 @@ func (y *yamlReader) convert(c chunk, read func(*jsontext.Decoder, *source) erro
 	return err
 }
 
-var yamlErrorLine = regexp.MustCompile(`(?s)^.*?line (\d+): (.*)$`)
+var (
+	yamlErrorLine = regexp.MustCompile(`(?s)^.*?line (\d+): (.*)$`)
+	// yamlParserError is an error for which the YAML library counts lines from 0; for all others it counts from 1.
+	yamlParserError = regexp.MustCompile(`^did not find expected (<document start>|node content|'-' indicator|key|',' or)`)
+)
 
 // broken says where a chunk is no YAML: the parser counts from the chunk's own first line.
 func (y *yamlReader) broken(c chunk, err error) error {
@@ -202,6 +206,9 @@ func (y *yamlReader) broken(c chunk, err error) error {
 	if m := yamlErrorLine.FindStringSubmatch(text); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			line, text = c.line+n-1, m[2]
+			if yamlParserError.MatchString(text) {
+				line++
+			}
 		}
 	}
 	return &InputError{File: y.source.name, Line: line, Err: errors.New("broken YAML: " + text)}
