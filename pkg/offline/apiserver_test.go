@@ -12,7 +12,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/google/go-cmp/cmp"
@@ -330,17 +329,6 @@ func configOf(t *testing.T, kubeconfig string) *rest.Config {
 		t.Fatal(err)
 	}
 	return config
-}
-
-func ec2Client(endpoint string) *ec2.Client {
-	return ec2.New(ec2.Options{
-		Region:       "eu-west-1",
-		BaseEndpoint: aws.String(endpoint),
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "AKIDOFFLINE", SecretAccessKey: "secret"}, nil
-		}),
-		RetryMaxAttempts: 1,
-	})
 }
 
 // nodes dumps a List of n nodes.

@@ -32,7 +32,7 @@ func readFile(t *testing.T, path string) []byte {
 	return data
 }
 
-// serve starts a fake over the documents and returns it with a real client of it that tries once.
+// serve starts a fake over the documents and returns it with a real client of it.
 func serve(t *testing.T, documents ...[]byte) (*offline.EC2, *ec2.Client, string) {
 	t.Helper()
 	fake, err := offline.NewEC2(documents...)
@@ -41,15 +41,19 @@ func serve(t *testing.T, documents ...[]byte) (*offline.EC2, *ec2.Client, string
 	}
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
-	client := ec2.New(ec2.Options{
+	return fake, ec2Client(server.URL), server.URL
+}
+
+// ec2Client is a real client of the fake that tries once.
+func ec2Client(endpoint string) *ec2.Client {
+	return ec2.New(ec2.Options{
 		Region:       "eu-west-1",
-		BaseEndpoint: aws.String(server.URL),
+		BaseEndpoint: aws.String(endpoint),
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "AKIDOFFLINE", SecretAccessKey: "secret"}, nil
 		}),
 		RetryMaxAttempts: 1,
 	})
-	return fake, client, server.URL
 }
 
 // catalogue makes n types, t001.large …, every second one arm64.
