@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
+	"github.com/allocatable-diff/allocatable-diff/pkg/recommend"
 	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
 )
 
@@ -29,6 +30,8 @@ type Options struct {
 	Width int
 	// MetricsPerNode adds a time series per node to the metrics.
 	MetricsPerNode bool
+	// Recommendation, where there is one, is shown with the findings in Markdown and HTML.
+	Recommendation *recommend.Report
 }
 
 const junitFormat = "junit"
@@ -39,6 +42,8 @@ var Formats = []Format{
 	{Name: "csv-wide", File: "nodes.csv", Write: writeWideCSV},
 	{Name: junitFormat, File: "junit.xml", Write: writeJUnit},
 	{Name: "json", File: "run.json", Write: writeJSON},
+	{Name: "markdown", File: "summary.md", Write: writeMarkdown},
+	{Name: "github", Write: writeGitHub},
 	{Name: "table", Write: writeTable},
 }
 
