@@ -32,15 +32,15 @@ func tightestLine(points []point, mean float64) (intercept, slope float64) {
 			return max(left.gap-slope*left.base, 0), slope
 		}
 	}
-	return hull[len(hull)-1].gap, 0
+	return 0, 0
 }
 
-// upperHull is the upper convex hull of the origin and the points above the axis, from left to right (Andrew's monotone
-// chain). A point below the axis is below every line.
+// upperHull is the upper convex hull of the origin and the points right of it, from left to right (Andrew's monotone
+// chain). A machine that has less memory than the CMA takes is none.
 func upperHull(points []point) []point {
 	sorted := []point{{}}
 	for _, p := range points {
-		if p.gap > 0 {
+		if p.base > 0 {
 			sorted = append(sorted, p)
 		}
 	}

@@ -20,6 +20,7 @@ func TestTightestLine(t *testing.T) {
 		{"falling", "a falling line would be unsafe for larger machines: level", []point{{4096, 400}, {8192, 200}}, 400, 0},
 		{"below the axis", "more than EC2 says asks for nothing", []point{{4096, -10}, {8192, -20}}, 0, 0},
 		{"far below the axis", "the large machine pulls the mean past every point that counts", []point{{4096, 100}, {1 << 20, -20}}, 100, 0},
+		{"less memory than the CMA", "no overhead can be taken of it", []point{{-32, -64}}, 0, 0},
 		{"three", "the edge over the mean (9557) is the second one", []point{{4096, 300}, {8192, 400}, {16384, 500}}, 300, 100.0 / 8192},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

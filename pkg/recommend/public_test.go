@@ -17,9 +17,11 @@ func TestPublicNodes(t *testing.T) {
 		alike   bool
 		samples int
 		over    int // at 0.075: the one c7a.large
+		// best is what the best line hides that is not rounded, found by trying every pair of nodes in exact arithmetic.
+		best int64
 	}{
-		{"one of each", false, 50, 1},
-		{"every node", true, 220, 1},
+		{"one of each", false, 50, 1, 35410945723}, // 324.089 MiB + 3.63703 %
+		{"every node", true, 220, 1, 227360311160}, // 754.145 MiB + 3.47298 %
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := publicNodes(t, "0.075", tt.alike)
@@ -45,6 +47,9 @@ func TestPublicNodes(t *testing.T) {
 			}
 			checkLine(t, samples, compare.Capacity, r)
 			checkSums(t, r)
+			if more := r.Line.HiddenBytes - tt.best; more < 0 || more > int64(2*r.Samples)<<20 { // the base and the share are rounded up
+				t.Errorf("the line %d MiB + %v hides %d bytes, %d more than the best", r.Line.Mebibytes, r.Line.Fraction, r.Line.HiddenBytes, more)
+			}
 			if r.Line.HiddenBytes*4 > r.AtFlat.HiddenBytes {
 				t.Errorf("the line hides %d bytes, more than a quarter of %d", r.Line.HiddenBytes, r.AtFlat.HiddenBytes)
 			}
@@ -116,6 +121,7 @@ func TestNotes(t *testing.T) {
 		not       string
 	}{
 		{"implied", "all claims were made at 0.115, nothing says so (#7590)", []*fleet{claims("", at115)}, Options{}, "every predicted NodeClaim (3) fits an overhead of 0.115, not of 0.075", ""},
+		{"implied in a narrow gap", "14747Mi is 0.0999 and no other fraction, 0.1 gives 14745Mi", []*fleet{claims("", map[string]string{"r6i.large": "14747Mi"})}, Options{}, "an overhead of 0.0999,", ""},
 		{"agreed", "the claims say what is set", []*fleet{claims("0.115", at115)}, Options{}, "", "every predicted"},
 		{"no one fraction", "claims of two fractions imply none", []*fleet{claims("", map[string]string{"c6i.large": "3788Mi", "m6i.large": "7249Mi"})}, Options{}, "", "every predicted"},
 		{"discovered claims", "a measured claim is no prediction", []*fleet{claims("", map[string]string{"c6i.large": "3898984Ki"})}, Options{}, "1 of 3 sampled nodes", "every predicted"},
