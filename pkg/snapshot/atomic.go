@@ -14,7 +14,8 @@ import (
 
 // WriteFile writes a file whole or not at all: write fills a temporary file in the same directory, which is synced and
 // then renamed over path. When write or the disk fails, path keeps its old content and the temporary file is removed;
-// a process that is killed leaves at most a temporary file beside it. mode is that of a new file, before the umask.
+// a process that is killed leaves at most a temporary file beside it, one that calls Abandon not even that. mode is that
+// of a new file, before the umask.
 //
 // A symbolic link is followed, so that its target is replaced and not the link. A path that exists and is no regular
 // file, such as /dev/stdout or a named pipe, cannot be replaced and is written directly. Errors name path.
@@ -31,12 +32,12 @@ func WriteFile(path string, mode os.FileMode, write func(io.Writer) error) error
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	f, err := createBeside(path, mode)
+	f, err := temporary.create(path, mode)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	if err := fillAndRename(f, path, write); err != nil {
-		_ = os.Remove(f.Name())
+		temporary.remove(f.Name())
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil
@@ -76,7 +77,7 @@ func fillAndRename(f *os.File, path string, write func(io.Writer) error) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := temporary.rename(f.Name(), path); err != nil {
 		return err
 	}
 	return syncDirectory(filepath.Dir(path))

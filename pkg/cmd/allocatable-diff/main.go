@@ -11,21 +11,52 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
 	"github.com/allocatable-diff/allocatable-diff/pkg/options"
+	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lookup: options.Environment, name: filepath.Base(os.Args[0])}
-	code := p.run(ctx, os.Args[1:])
-	stop()
-	os.Exit(code)
+	os.Exit(p.runUntil(ctx, stop, os.Args[1:]))
 }
+
+// grace is how long a command that was interrupted has to end by itself. Reading an API ends at once; what is pure, or
+// waits for stdin, does not notice.
+const grace = 250 * time.Millisecond
+
+// runUntil is run, but ends soon after ctx does: no file is left half-written, and none appears afterwards. stop gives
+// further signals their usual effect.
+func (p *program) runUntil(ctx context.Context, stop func(), args []string) int {
+	done := make(chan int, 1)
+	go func() { done <- p.run(ctx, args) }()
+	select {
+	case code := <-done:
+		return code
+	case <-ctx.Done():
+	}
+	stop()
+	if p.endsItself.Load() {
+		return <-done
+	}
+	snapshot.Abandon()
+	select {
+	case code := <-done:
+		return code
+	case <-time.After(grace):
+	}
+	fmt.Fprintf(p.stderr, "error: %v\n", errInterrupted)
+	return gate.ExitError
+}
+
+var errInterrupted = errors.New("interrupted: a file that was not complete is as it was before")
 
 // program is one invocation: its streams and environment, so that a test can run it in process.
 type program struct {
@@ -38,6 +69,8 @@ type program struct {
 	code int
 	// stdinRead: stdin was read already, which can be done once.
 	stdinRead bool
+	// endsItself is set by a command that runs until it is interrupted: it is given the time to put away what it started.
+	endsItself atomic.Bool
 }
 
 // progress is where a person sees what is being read: stderr, when it is a terminal.
@@ -65,7 +98,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 		code = failed.code
 	}
 	if ctx.Err() != nil {
-		code, err = gate.ExitError, errors.New("interrupted: nothing was written")
+		code, err = gate.ExitError, errInterrupted
 	}
 	fmt.Fprintf(p.stderr, "error: %v\n", err)
 	if code == gate.ExitUsage && failed == nil {
