@@ -53,9 +53,8 @@ func (s *summary) verdict() {
 	t := s.run.Totals
 	s.printf("| Judged | Fail | Warn | Pass | Unknown | Skipped | Not Karpenter's |\n|---:|---:|---:|---:|---:|---:|---:|\n")
 	s.printf("| %d | %d | %d | %d | %d | %d | %d |\n", t.Judged, t.Failed, t.Warned, t.Passed, t.Unknown, t.Skipped, t.Foreign)
-	if m := memoryOf(s.run); m.hiddenNodes+m.lackingNodes > 0 {
-		s.printf("\nMemory: %s expected and not there (%s), %s there and not used (%s).\n",
-			bytesText(int64(m.lacking)), gate.Plural(m.lackingNodes, "node"), bytesText(int64(m.hidden)), gate.Plural(m.hiddenNodes, "node"))
+	if text := memoryOf(s.run).text(); text != "" {
+		s.printf("\nMemory: %s.\n", text)
 	}
 	s.printf("\nNext: %s\n", markdown(nextStep(s.run)))
 }

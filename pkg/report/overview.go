@@ -458,6 +458,18 @@ func memoryOf(run *gate.Run) memory {
 	return m
 }
 
+// text says both in words; empty where every node is as expected.
+func (m memory) text() string {
+	var parts []string
+	if m.lackingNodes > 0 {
+		parts = append(parts, fmt.Sprintf("%s expected and not there (%s)", bytesText(int64(m.lacking)), gate.Plural(m.lackingNodes, "node")))
+	}
+	if m.hiddenNodes > 0 {
+		parts = append(parts, fmt.Sprintf("%s there and not used (%s)", bytesText(int64(m.hidden)), gate.Plural(m.hiddenNodes, "node")))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // nextStep is what to do now, in one line.
 func nextStep(run *gate.Run) string {
 	switch {
@@ -468,7 +480,7 @@ func nextStep(run *gate.Run) string {
 	case run.Result == gate.Failed:
 		for _, t := range topics(run) {
 			if node := worstNode(run, t.worst()); node != "" {
-				return "run allocatable-diff explain " + middle(ascii(node), 80)
+				return "run allocatable-diff explain " + shellWord(middle(ascii(node), 80))
 			}
 		}
 		return "renew or remove the expired entries of the allowlist"
@@ -476,4 +488,15 @@ func nextStep(run *gate.Run) string {
 		return "run allocatable-diff recommend: it shows the overhead that fits these nodes"
 	}
 	return "nothing to do"
+}
+
+// shellWord quotes a name that a shell would not take as one word.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.'
+	}
+	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 && !strings.HasPrefix(s, "-") {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -81,17 +81,9 @@ func (t *table) verdict() {
 		}
 		t.line(t.paint(cmp.Or(color, yellow), line))
 	}
-	m := memoryOf(t.run)
-	var parts []string
-	if m.lackingNodes > 0 {
-		parts = append(parts, fmt.Sprintf("%s expected and not there (%s)", bytesText(int64(m.lacking)), gate.Plural(m.lackingNodes, "node")))
-	}
-	if m.hiddenNodes > 0 {
-		parts = append(parts, fmt.Sprintf("%s there and not used (%s)", bytesText(int64(m.hidden)), gate.Plural(m.hiddenNodes, "node")))
-	}
-	if len(parts) > 0 {
+	if text := memoryOf(t.run).text(); text != "" {
 		t.line("")
-		t.item("Memory", "", strings.Join(parts, ", "))
+		t.item("Memory", "", text)
 	}
 }
 
