@@ -54,6 +54,10 @@ demo-drift: build ## Judge a cluster that drifted: a red gate, so make fails
 	@$(BIN) check --cluster-name karpenter-drift --from $(DRIFT) --instance-types $(TYPES) && code=0 || code=$$?; \
 		echo "allocatable-diff check: exit $$code"; exit $$code
 
+.PHONY: compare
+compare: build ## Show what moved from snapshot BEFORE= to snapshot AFTER=
+	@$(BIN) compare "$(BEFORE)" "$(AFTER)"
+
 .PHONY: e2e-diff
 e2e-diff: ## One spec per node of CLUSTER_NAME (SOURCE= FOCUS= SKIP= LABELS= PROCS= POLICY= REPORTS=)
 	@test -n "$(CLUSTER_NAME)" || { echo "CLUSTER_NAME is not set: make e2e-diff CLUSTER_NAME=prod [SOURCE=dump.json]" >&2; exit 2; }

@@ -42,6 +42,8 @@ type Options struct {
 	Ratchet bool
 	// Outputs (--output) are FORMAT=PATH.
 	Outputs []string
+	// GitHubOutput (GITHUB_OUTPUT) is the file that a GitHub step's results go to, where --output github is asked for.
+	GitHubOutput string
 	// CSVFormat (--csv-format) is "fixed" or "upstream".
 	CSVFormat string
 
@@ -93,6 +95,7 @@ var variables = []variable{
 	{"RESERVED_ENIS", "reserved-enis", func(o *Options, v string) { o.ReservedENIs = v }},
 	{"FEATURE_GATES", "feature-gates", func(o *Options, v string) { o.FeatureGates = v }},
 	{"AWS_FEATURE_GATES", "aws-feature-gates", func(o *Options, v string) { o.AWSFeatureGates = v }},
+	{"GITHUB_OUTPUT", "", func(o *Options, v string) { o.GitHubOutput = v }},
 	{"NO_COLOR", "no-color", func(o *Options, _ string) { o.NoColor = true }},
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,6 +71,11 @@ func (p *program) check(ctx context.Context, o *options.Options, flags checkFlag
 	}
 	onStdout := false
 	for _, out := range outputs {
+		if out.format.Name == "github" && o.GitHubOutput != "" {
+			if err := appendResults(o.GitHubOutput, run); err != nil {
+				return unfinished(err)
+			}
+		}
 		onStdout = onStdout || out.path == "-"
 		if err := p.writeWith(out, run, reportOptions(o, flags)); err != nil {
 			return err
@@ -138,6 +144,15 @@ func (p *program) writeWith(out output, run *gate.Run, ro report.Options) error 
 		return nil
 	}
 	return unfinished(report.WriteFile(out.format, out.path, run, ro))
+}
+
+// appendResults adds the run's results to the file of a GitHub step; earlier lines of the step are there already.
+func appendResults(path string, run *gate.Run) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("writing the results of the step: %w", err)
+	}
+	return errors.Join(report.GitHubOutput(f, run), f.Close())
 }
 
 // ratchet writes the baseline that the run allows.
