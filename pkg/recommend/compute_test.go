@@ -298,6 +298,22 @@ func TestExcludedForAllocatable(t *testing.T) {
 	}
 }
 
+// TestArch: a node without the label has the architecture of its type.
+func TestArch(t *testing.T) {
+	f := newFleet("x", "1.14.1", "")
+	f.add(machine{typ: "m6g.large", arch: "arm64", ec2MiB: 8192, capacity: "7921660Ki", labels: map[string]string{snapshot.LabelArch: ""}})
+	f.add(machine{typ: "m5.large", arch: "amd64", ec2MiB: 8192, capacity: "7951376Ki", labels: map[string]string{snapshot.LabelArch: ""}})
+	var got []string
+	for _, g := range recommend(t, Options{}, f).Groups {
+		if g.Kind == ByArch {
+			got = append(got, g.Name)
+		}
+	}
+	if diff := cmp.Diff([]string{"amd64", "arm64"}, got); diff != "" {
+		t.Errorf("architectures (-want +got):\n%s", diff)
+	}
+}
+
 func TestNoSamples(t *testing.T) {
 	r := recommend(t, Options{}, newFleet("x", "1.14.1", ""))
 	if r.Flat != nil || r.ExitCode() != gate.ExitInconclusive {
