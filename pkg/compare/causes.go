@@ -181,10 +181,10 @@ func nodeClassChanged(g *gap) evidence {
 			followed := percentKept(g.expectedCapacity, g.shared) - percentKept(g.expectedCapacity+moved, g.shared)
 			moved, reserve = moved+followed, reserve-followed
 		}
-		if size(reserve) <= within(g.row.Resource) {
-			reserve = 0
-		} else {
+		if size(reserve) > within(g.row.Resource) {
 			g.kubeLeft, g.systemLeft, g.evictionLeft = 0, 0, 0
+		} else if moved != 0 { // the two percentages are rounded in different ways
+			moved, reserve = moved+reserve, 0
 		}
 	}
 	if size(moved) > largest || size(reserve) > largest {

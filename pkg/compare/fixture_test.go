@@ -2,6 +2,8 @@ package compare
 
 import (
 	"os"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -27,14 +29,20 @@ type publicNode struct {
 	Allocatable snapshot.ResourceList `json:"allocatable"`
 }
 
-func readPublicNodes(t testing.TB) publicNodes {
-	t.Helper()
+// parsePublicNodes reads the file once: scenes ask for types by the thousand.
+var parsePublicNodes = sync.OnceValues(func() (publicNodes, error) {
 	data, err := os.ReadFile("testdata/public-nodes.json")
 	if err != nil {
-		t.Fatal(err)
+		return publicNodes{}, err
 	}
 	var out publicNodes
-	if err := json.Unmarshal(data, &out, json.RejectUnknownMembers(true)); err != nil {
+	return out, json.Unmarshal(data, &out, json.RejectUnknownMembers(true))
+})
+
+func readPublicNodes(t testing.TB) publicNodes {
+	t.Helper()
+	out, err := parsePublicNodes()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -56,6 +64,7 @@ type scene struct {
 	version  string // "1.14.1" when empty
 	overhead float64
 	reserved int64
+	cel      bool
 	family   string // "AL2023" when empty
 	image    string
 	kubelet  *snapshot.Kubelet
@@ -74,6 +83,7 @@ func (sc scene) subject(t testing.TB) Subject {
 	t.Helper()
 	facts := *readPublicNodes(t).instanceType(t, sc.instance)
 	if sc.edit != nil {
+		facts.GPUs = slices.Clone(facts.GPUs)
 		sc.edit(&facts)
 	}
 	text := sc.version
@@ -96,7 +106,7 @@ func (sc scene) subject(t testing.TB) Subject {
 	if sc.noClass {
 		in.NodeClass = nil
 	}
-	model, err := expect.New(expect.Settings{Version: version, OverheadPercent: sc.overhead, ReservedENIs: sc.reserved, NodeOverlay: true}, in)
+	model, err := expect.New(expect.Settings{Version: version, OverheadPercent: sc.overhead, ReservedENIs: sc.reserved, NodeOverlay: true, NodeClassCEL: sc.cel}, in)
 	if err != nil {
 		t.Fatal(err)
 	}
