@@ -22,6 +22,7 @@ func Join(s *snapshot.Snapshot) {
 		n.Join = snapshot.Join{}
 		if j.karpenters(n) {
 			n.Join = j.join(n)
+			n.Join.Notes = j.share(n.Join.Notes)
 		}
 	}
 }
@@ -33,6 +34,17 @@ type joiner struct {
 	byNode     map[string][]*snapshot.NodeClaim
 	pools      map[string]*snapshot.NodePool
 	classes    map[string]*snapshot.NodeClass
+	notes      map[string][]string
+}
+
+// share returns one copy of equal notes: those of a fleet say the same of every node.
+func (j *joiner) share(notes []string) []string {
+	key := strings.Join(notes, "\n")
+	if known, ok := j.notes[key]; ok {
+		return known
+	}
+	j.notes[key] = notes
+	return notes
 }
 
 func newJoiner(s *snapshot.Snapshot) *joiner {
@@ -42,6 +54,7 @@ func newJoiner(s *snapshot.Snapshot) *joiner {
 		byNode:     make(map[string][]*snapshot.NodeClaim, len(s.NodeClaims)),
 		pools:      make(map[string]*snapshot.NodePool, len(s.NodePools)),
 		classes:    make(map[string]*snapshot.NodeClass, len(s.NodeClasses)),
+		notes:      map[string][]string{},
 	}
 	for i := range s.NodeClaims {
 		c := &s.NodeClaims[i]

@@ -1,6 +1,8 @@
 package collect
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -100,7 +102,9 @@ type wrongKind struct {
 	found jsontext.Kind
 }
 
-func (e *wrongKind) Error() string { return "expected " + e.want + ", found " + snapshot.KindName(e.found) }
+func (e *wrongKind) Error() string {
+	return "expected " + e.want + ", found " + snapshot.KindName(e.found)
+}
 
 func (a *annotations) hashOfClass() snapshot.Hash {
 	return snapshot.Hash{Value: a.classHash, Version: a.classHashVersion}
@@ -272,7 +276,15 @@ func (l *lenient[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 
 func (l *lenient[T]) decode(raw []byte) {
 	*l = lenient[T]{}
-	if err := json.Unmarshal(raw, &l.value); err != nil {
+	var value T
+	err := json.Unmarshal(raw, &value)
+	var syntax *jsontext.SyntacticError
+	switch {
+	case err == nil:
+		l.value = value
+	case errors.As(err, &syntax): // an annotation's text can be no JSON at all
+		l.err = fmt.Errorf("broken JSON: %w", reason(syntax))
+	default:
 		l.err = snapshot.ExplainJSON(err)
 	}
 }
