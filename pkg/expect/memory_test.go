@@ -110,7 +110,8 @@ func TestDiscoveredMemory(t *testing.T) {
 		want   []string
 	}{
 		{"allocatable follows", given{}, []string{
-			"memory capacity=7760908Ki", "memory kube-reserved=574Mi", "memory eviction=100Mi", "memory allocatable=7070732Ki", // 7760908−(574+100)·1024
+			"memory capacity=7760908Ki", "memory kube-reserved=574Mi", "memory eviction=100Mi", "memory allocatable=7070732Ki",
+			"cpu capacity=2", "ephemeral-storage capacity=20Gi", "pods capacity=29", // 7760908−(574+100)·1024
 		}},
 		{"a percentage keeps the predicted base (#9455)", given{kubelet: `{"evictionHard":{"memory.available":"5%"}}`}, []string{
 			"memory eviction=397253018", "memory allocatable=6948034150", // ⌈7577Mi/100·5⌉; 7760908Ki−574Mi−397253018

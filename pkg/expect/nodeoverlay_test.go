@@ -38,6 +38,8 @@ func TestNodeOverlay(t *testing.T) {
 			[]string{"x/y capacity=2", "x/z capacity=absent"}},
 		{"equal weights without a common resource are no conflict", "", []snapshot.NodeOverlay{capacityOf("a", 1, "x/z=1"), capacityOf("b", 1, "x/y=2")},
 			[]string{"x/y capacity=2", "x/z capacity=1"}},
+		{"a conflict is looked for with the one before alone, as upstream does", "", []snapshot.NodeOverlay{capacityOf("a", 1, "x/y=1", "x/z=1"), capacityOf("b", 1, "x/q=1"), capacityOf("c", 1, "x/y=2")},
+			[]string{"x/y capacity=2", "x/z capacity=1", "x/q capacity=1"}},
 		{"no weight is weight 0", "", []snapshot.NodeOverlay{capacityOf("a", 1, "x/y=1"), capacityOf("b", 0, "x/y=2")},
 			[]string{"x/y capacity=1"}},
 		{"one that sets a fixed resource is refused as a whole", "", []snapshot.NodeOverlay{capacityOf("a", 0, "memory=1Gi", "x/y=1")},
