@@ -224,14 +224,7 @@ func (g *gap) prepare(s *Subject, r *Row) bool {
 
 // divide finds what the node keeps, and compares it with what was expected to be kept.
 func (g *gap) divide(e *expect.Resource, allocatable int64) {
-	own := g.reserve - g.hugePages
-	g.kept, g.fits = g.side.explain(g.row.Resource, g.capacity, own)
-	if allocatable == 0 {
-		// The kubelet reports nothing below 0, so the reserve is known only to be at least this large.
-		if documented := g.side.documented(g.row.Resource, g.capacity); documented.total() >= own {
-			g.kept, g.fits = documented, true
-		}
-	}
+	g.kept, g.fits = g.side.found(g.row.Resource, g.capacity, allocatable, g.hugePages)
 	if !g.keeps.sane() || !g.kept.sane() {
 		g.fits = false
 		return

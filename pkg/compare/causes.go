@@ -105,7 +105,7 @@ var causes = []knownCause{
 	{id: "system-reserved-invented", kinds: memory | cpu | disk, find: systemReservedInvented,
 		remedy: "upgrade Karpenter to v0.27.1 or later"},
 	{id: "eviction-settings", kinds: memory | disk, find: evictionSettings,
-		remedy: "set evictionHard in the NodeClass to what the kubelet really has (kubectl get --raw /api/v1/nodes/NODE/proxy/configz)"},
+		remedy: "set evictionHard in the NodeClass to what the kubelet really has (kubectl get --raw /api/v1/nodes/NODE/proxy/configz); evictionSoft no longer counts from v1.9.0 on"},
 	{id: "kube-reserved-mismatch", kinds: anything, find: kubeReservedMismatch,
 		remedy: "set kubeReserved and systemReserved in the NodeClass to what the kubelet really has (kubectl get --raw /api/v1/nodes/NODE/proxy/configz)"},
 	{id: "floor-at-zero", kinds: memory | cpu | disk, find: floorAtZero,

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"slices"
+
 	"github.com/allocatable-diff/allocatable-diff/pkg/expect"
 	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
 )
@@ -74,8 +76,9 @@ func (d *Derivation) derive(s Subject) {
 		d.total(allocatableLabel, e.Allocatable, allocatable)
 		return
 	}
-	left, right = reserveTerms(s, e, capacity, allocatable)
-	d.merge(left, right)
+	for _, part := range reserveTerms(s, e, capacity, allocatable) {
+		d.merge(part.expected, part.node)
+	}
 	d.total(allocatableLabel, e.Allocatable, allocatable)
 }
 
@@ -89,35 +92,25 @@ type step struct {
 	value int64
 }
 
-// merge puts the terms of both sides into lines, equal labels into one. The order is the expectation's, and a term that
-// only the node has follows what stands before it there.
+// merge puts the terms of both sides into lines: the expectation's, each beside the node's of the same label, then those
+// that only the node has.
 func (d *Derivation) merge(expected, node []step) {
 	known := func(v int64) snapshot.Figure { return snapshot.Figure{Value: v, Known: true} }
-	find := func(label string) int {
-		for i := range expected {
-			if expected[i].label == label {
-				return i
-			}
-		}
-		return -1
+	index := func(in []step, label string) int {
+		return slices.IndexFunc(in, func(s step) bool { return s.label == label })
 	}
-	next := 0
-	flush := func(upTo int) {
-		for ; next < upTo; next++ {
-			d.Lines = append(d.Lines, Line{Label: expected[next].label, Expected: known(expected[next].value)})
+	for _, e := range expected {
+		line := Line{Label: e.label, Expected: known(e.value)}
+		if i := index(node, e.label); i >= 0 {
+			line.Node = known(node[i].value)
 		}
+		d.Lines = append(d.Lines, line)
 	}
 	for _, n := range node {
-		i := find(n.label)
-		if i < next { // not there, or passed already
+		if index(expected, n.label) < 0 {
 			d.Lines = append(d.Lines, Line{Label: n.label, Node: known(n.value)})
-			continue
 		}
-		flush(i)
-		d.Lines = append(d.Lines, Line{Label: n.label, Expected: known(expected[i].value), Node: known(n.value)})
-		next = i + 1
 	}
-	flush(len(expected))
 }
 
 // steps are the terms of a sum in whole base units: fractions are rounded up as the result is, so a last step can be left
@@ -174,69 +167,80 @@ func explained(s Subject, row *Row) []Cause {
 	return new(gap).explain(&s, row, false)
 }
 
-// reserveTerms are the steps from capacity to allocatable.
-func reserveTerms(s Subject, e *expect.Resource, capacity, allocatable snapshot.Figure) (expected, node []step) {
-	for _, sum := range []expect.Sum{e.KubeReserved, e.SystemReserved, e.Eviction, e.HugePages} {
-		expected = append(expected, steps(sum, -1)...)
+// sides are the steps of one kind of reserve.
+type sides struct{ expected, node []step }
+
+// reserveTerms are the steps from capacity to allocatable, kind by kind: kubelet, system, eviction, huge pages, and what
+// closes the sum.
+func reserveTerms(s Subject, e *expect.Resource, capacity, allocatable snapshot.Figure) []sides {
+	parts := make([]sides, 0, 5)
+	var left, right []step
+	add := func(sum expect.Sum, node []step) {
+		expected := steps(sum, -1)
+		left, right = append(left, expected...), append(right, node...)
+		parts = append(parts, sides{expected, node})
 	}
+	known := capacity.Known && allocatable.Known
+	reserve := capacity.Value - allocatable.Value
+	var k kept
+	pages := int64(0)
+	if known && kindOf(e.Name)&(memory|cpu|disk) != 0 {
+		if e.Name == expect.Memory {
+			pages = hugePages(s.Node.Capacity)
+		}
+		k = nodeSideOf(&s).keeping(e.Name, capacity.Value, allocatable.Value, pages)
+	}
+	add(e.KubeReserved, kubeSteps(k, e.KubeReserved))
+	add(e.SystemReserved, nodeSteps(k.system, "system-reserved", e.SystemReserved, false))
+	add(e.Eviction, evictionSteps(k, e))
+	add(e.HugePages, nodeSteps(pages, "huge pages", e.HugePages, false))
+
 	label := fractions
 	if e.Clamped {
 		label = "raised to 0 where huge pages take more than there is"
 	}
-	expected = closeSteps(expected, e.Allocatable.Value-e.Capacity.Value, label)
-	if !capacity.Known || !allocatable.Known {
-		return expected, nil
-	}
-	reserve := capacity.Value - allocatable.Value
-	if kindOf(e.Name)&(memory|cpu|disk) != 0 {
-		node = keptTerms(s, e, capacity.Value, reserve)
-	}
-	label = "not explained"
-	if allocatable.Value == 0 {
-		label = "raised to 0: the kubelet reports nothing below"
-	} else if sum := closeSteps(node, -reserve, ""); len(sum) > len(node) && size(sum[len(node)].value) <= within(e.Name) {
-		label = "rounding"
-	}
-	return expected, closeSteps(node, -reserve, label)
-}
-
-// keptTerms are what the node's side keeps, in the expectation's words where it keeps the same.
-func keptTerms(s Subject, e *expect.Resource, capacity, reserve int64) []step {
-	pages := int64(0)
-	if e.Name == expect.Memory {
-		pages = hugePages(s.Node.Capacity)
-	}
-	side := nodeSideOf(&s)
-	k, _ := side.explain(e.Name, capacity, reserve-pages)
-	if documented := side.documented(e.Name, capacity); reserve == capacity && documented.total() >= reserve-pages {
-		k = documented
-	}
-	var out []step
-	switch {
-	case k.kube == total(e.KubeReserved):
-		out = append(out, steps(e.KubeReserved, -1)...)
-	case k.podsName != "":
-		out = append(out,
-			step{"kube-reserved: 11Mi a pod × " + number(k.pods), -(k.kube - 255*mib)},
-			step{"kube-reserved: base", -255 * mib})
-	case k.kube != 0:
-		out = append(out, step{"kube-reserved", -k.kube})
-	}
-	for _, part := range []struct {
-		label    string
-		kept     int64
-		expected expect.Sum
-	}{{"system-reserved", k.system, e.SystemReserved}, {"eviction threshold", k.eviction, e.Eviction}} {
-		switch {
-		case part.kept == 0:
-		case len(part.expected) == 1 && (part.kept == total(part.expected) || (part.label == "eviction threshold" && k.percent > 0 && k.evictionBy != byOthers)):
-			out = append(out, step{part.expected[0].Text(), -part.kept})
-		default:
-			out = append(out, step{part.label, -part.kept})
+	last := sides{expected: closeSteps(left, e.Allocatable.Value-e.Capacity.Value, label)[len(left):]}
+	if known {
+		closed := closeSteps(right, -reserve, "not explained")
+		last.node = closed[len(right):]
+		if len(last.node) > 0 {
+			switch {
+			case allocatable.Value == 0:
+				last.node[0].label = "raised to 0: the kubelet reports nothing below"
+			case size(last.node[0].value) <= within(e.Name):
+				last.node[0].label = "rounding"
+			}
 		}
 	}
-	if pages != 0 {
-		out = append(out, step{"huge pages", -pages})
+	return append(parts, last)
+}
+
+// kubeSteps are the node's own kube-reserved, in the expectation's words where it is the same.
+func kubeSteps(k kept, expected expect.Sum) []step {
+	if k.podsName != "" && k.kube != total(expected) {
+		return []step{{"kube-reserved: 11Mi a pod × " + number(k.pods), -(k.kube - 255*mib)}, {"kube-reserved: base", -255 * mib}}
 	}
-	return out
+	return nodeSteps(k.kube, "kube-reserved", expected, false)
+}
+
+// evictionSteps are the node's own threshold. The same percentage of another capacity is the same term.
+func evictionSteps(k kept, e *expect.Resource) []step {
+	if k.percent == 0 {
+		return nodeSteps(k.eviction, "eviction threshold", e.Eviction, false)
+	}
+	same := size(total(e.Eviction)-percentKept(e.Capacity.Value, k.percent)) <= 4*kib
+	return nodeSteps(k.eviction, "eviction threshold: "+decimal(k.percent)+" % of capacity", e.Eviction, same)
+}
+
+// nodeSteps are what the node keeps under a label, or in the expectation's words where it is the same.
+func nodeSteps(keeps int64, label string, expected expect.Sum, same bool) []step {
+	switch {
+	case keeps == 0:
+		return nil
+	case keeps == total(expected):
+		return steps(expected, -1)
+	case same && len(expected) == 1:
+		return []step{{expected[0].Text(), -keeps}}
+	}
+	return []step{{label, -keeps}}
 }

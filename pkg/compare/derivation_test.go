@@ -73,8 +73,8 @@ func TestDerive(t *testing.T) {
 	want := []Line{
 		{Label: "EC2 memory", Expected: known(131072 * mib), Node: known(131072 * mib)},
 		{Label: "Graviton CMA", Expected: known(-64 * mib), Node: known(-64 * mib)},
-		{Label: "kept by hypervisor, firmware and kernel", Expected: none, Node: known(126388048*kib - 131008*mib)},
 		{Label: "VM memory overhead", Expected: known(-9826 * mib), Node: none}, // ceil(131008 · 0.075)
+		{Label: "kept by hypervisor, firmware and kernel", Expected: none, Node: known(126388048*kib - 131008*mib)},
 		{Label: "capacity", Expected: known(121182 * mib), Node: known(126388048 * kib), Total: true},
 		{Label: "kube-reserved: 11Mi a pod × 737", Expected: known(-8107 * mib), Node: known(-8107 * mib)},
 		{Label: "kube-reserved: base", Expected: known(-255 * mib), Node: known(-255 * mib)},

@@ -45,6 +45,24 @@ func (n nodeSide) explain(resource string, capacity, reserve int64) (kept, bool)
 	return documented, false
 }
 
+// keeping is what the node keeps between the capacity and the allocatable that it reports, besides huge pages. A kubelet
+// reports nothing below 0: there the documented reserve counts, if it is as large.
+func (n nodeSide) keeping(resource string, capacity, allocatable, pages int64) kept {
+	k, _ := n.found(resource, capacity, allocatable, pages)
+	return k
+}
+
+// found is keeping, and whether what it found explains the node.
+func (n nodeSide) found(resource string, capacity, allocatable, pages int64) (kept, bool) {
+	reserve := capacity - allocatable - pages
+	if allocatable == 0 {
+		if k := n.documented(resource, capacity); k.total() >= reserve {
+			return k, true
+		}
+	}
+	return n.explain(resource, capacity, reserve)
+}
+
 // podCount is a number of pods that a reserve of memory can have been made for.
 type podCount struct {
 	pods int64

@@ -17,7 +17,8 @@ type Explanation struct {
 	// Node is the verdict, as Evaluate gives it.
 	Node Node
 	// Facts, Settings, Claim and Class say in words what the calculation was fed with: the instance type's facts, the
-	// kubelet settings of the class, how the claim came about, and whether the class is still the one of the launch.
+	// kubelet settings of the class, how the claim came about, and whether the class is still the one of the launch. They
+	// are empty for a node that is not Karpenter's.
 	Facts, Settings, Claim, Class string
 	// Derivations are the resources, expected and real, term by term; nil where nothing can be expected of the node.
 	Derivations []compare.Derivation
@@ -53,6 +54,9 @@ func Explain(snapshots []*snapshot.Snapshot, o Options, name string) (*Explanati
 	x := &Explanation{Cluster: clusterOf(in, e.settings), Node: e.node(node)}
 	x.Cluster.Assumptions = e.assumptions.list()
 	_, s := e.classified(node)
+	if x.Node.State == Foreign {
+		return x, nil
+	}
 	x.Claim, x.Class = claimInWords(s), classInWords(s)
 	x.Settings = settingsInWords(s.Kubelet)
 	if s.Type != nil {
