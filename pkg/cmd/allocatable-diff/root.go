@@ -43,7 +43,7 @@ the VM memory overhead that --overhead-percent gives (0 when it is not given), a
 	o.AddTerminal(f)
 	f.StringVar(&outFile, "out-file", outFile, "file to write the CSV to")
 	f.Lookup("overhead-percent").Usage += "; 0 when it is not given, as in Karpenter's tool"
-	root.AddCommand(p.checkCommand(), p.snapshotCommand(), p.expectCommand(), p.recommendCommand(), p.explainCommand(), p.compareCommand(), p.manifestsCommand(), p.versionCommand())
+	root.AddCommand(p.checkCommand(), p.snapshotCommand(), p.expectCommand(), p.recommendCommand(), p.explainCommand(), p.compareCommand(), p.offlineCommand(), p.manifestsCommand(), p.versionCommand())
 	return root
 }
 
