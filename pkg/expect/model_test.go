@@ -2,6 +2,7 @@ package expect
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -255,4 +256,26 @@ func TestNewRefusesAClassWithAProblem(t *testing.T) {
 	if want := `EC2NodeClass "gpu": blockDeviceMappings[0] is a string`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
+}
+
+// TestConcurrentUse: one model serves every node of a class at once, expressions included.
+func TestConcurrentUse(t *testing.T) {
+	m, err := given{settings: celGate, kubelet: `{"maxPods":"min(110, max_pods)","kubeReserved":{"memory":"11 * max_pods + 255"}}`}.model(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for _, instance := range benchmarkTypes() {
+				e, err := m.Expect(&instance)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				checkSums(t, e)
+			}
+		})
+	}
+	group.Wait()
 }
