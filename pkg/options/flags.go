@@ -25,7 +25,7 @@ func (o *Options) AddCluster(f *pflag.FlagSet) {
 
 // AddTypes adds the flags that say where the facts of instance types come from.
 func (o *Options) AddTypes(f *pflag.FlagSet) {
-	f.StringVar(&o.InstanceTypes, "instance-types", o.InstanceTypes, "facts of instance types: auto, ec2, labels, or a file or directory of `aws ec2 describe-instance-types` output (env INSTANCE_TYPES)")
+	f.StringVar(&o.InstanceTypes, "instance-types", o.InstanceTypes, "facts of instance types: auto, ec2, labels, or a file or directory of 'aws ec2 describe-instance-types' output (env INSTANCE_TYPES)")
 	f.StringVar(&o.Profile, "profile", o.Profile, "AWS profile")
 	f.StringVar(&o.Region, "region", o.Region, "AWS region")
 	f.StringVar(&o.EndpointURL, "endpoint-url", o.EndpointURL, "EC2 endpoint")

@@ -18,7 +18,8 @@ import (
 func (p *program) rootCommand() *cobra.Command {
 	o := options.New()
 	outFile := "allocatable-diff.csv"
-	root := p.command(&cobra.Command{
+	var root *cobra.Command
+	root = p.command(&cobra.Command{
 		Use:   "allocatable-diff",
 		Short: "Compare what Karpenter expects of each node with what the node has",
 		Long: `allocatable-diff lists a cluster's nodes, recomputes what Karpenter expects of each, and compares.
@@ -30,7 +31,7 @@ the VM memory overhead that --overhead-percent gives (0 when it is not given), a
   kubectl get nodes -o json | allocatable-diff check --cluster-name prod --from -`,
 		Args: cobra.NoArgs,
 	}, o, func(ctx context.Context, _ []string) error {
-		return p.gather(ctx, o, outFile)
+		return p.gather(ctx, o, outFile, root.Flags().Changed("overhead-percent"))
 	})
 	if strings.HasPrefix(p.name, "kubectl-") {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl allocatable-diff"}
@@ -42,20 +43,23 @@ the VM memory overhead that --overhead-percent gives (0 when it is not given), a
 	o.AddCSVFormat(f)
 	o.AddTerminal(f)
 	f.StringVar(&outFile, "out-file", outFile, "file to write the CSV to")
-	f.Lookup("overhead-percent").Usage += "; 0 when it is not given, as in Karpenter's tool"
+	percent := f.Lookup("overhead-percent")
+	percent.Usage += "; auto is the controller's"
+	percent.DefValue = "0" // what help prints: Karpenter's tool begins from none
 	root.AddCommand(p.checkCommand(), p.snapshotCommand(), p.expectCommand(), p.recommendCommand(), p.explainCommand(), p.compareCommand(), p.offlineCommand(), p.manifestsCommand(), p.versionCommand())
 	return root
 }
 
-// gather writes the 13-column CSV and a summary; it never judges. Its overhead is 0 unless one is given.
-func (p *program) gather(ctx context.Context, o *options.Options, outFile string) error {
+// gather writes the 13-column CSV and a summary; it never judges. Its overhead is 0 unless one is given; auto, when it is,
+// is the controller's.
+func (p *program) gather(ctx context.Context, o *options.Options, outFile string, given bool) error {
 	if o.ClusterName == "" {
 		return usage(errors.New("--cluster-name is required (env CLUSTER_NAME)"))
 	}
 	if outFile == "" {
 		return usage(errors.New("--out-file must not be empty"))
 	}
-	assumed := o.OverheadPercent == options.Auto
+	assumed := o.OverheadPercent == options.Auto && !given
 	if assumed {
 		o.OverheadPercent = "0"
 	}
@@ -81,7 +85,7 @@ func (p *program) gather(ctx context.Context, o *options.Options, outFile string
 	if outFile == "-" {
 		return nil
 	}
-	return unfinished(summarize(p.stdout, run, outFile, assumed))
+	return unfinished(summarize(p.stdout, run, outFile, assumed, o.Quiet))
 }
 
 // overheadFrom says where the overhead comes from; assumed is this command's own default.
@@ -92,10 +96,14 @@ func overheadFrom(c *gate.Cluster, assumed bool) string {
 	return c.OverheadPercentFrom
 }
 
-// summarize says in a few lines what was written and with which settings.
-func summarize(w io.Writer, run *gate.Run, outFile string, assumed bool) error {
+// summarize says in a few lines what was written and with which settings; quiet, in one.
+func summarize(w io.Writer, run *gate.Run, outFile string, assumed, quiet bool) error {
 	t := run.Totals
 	lines := []string{fmt.Sprintf("wrote %s of %s to %s", gate.Plural(t.Karpenter, "node"), gate.Plural(len(run.Clusters), "cluster"), outFile)}
+	if quiet {
+		_, err := fmt.Fprintln(w, lines[0])
+		return err
+	}
 	for i := range run.Clusters {
 		c := &run.Clusters[i]
 		lines = append(lines, fmt.Sprintf("%s: Karpenter v%s (%s), overhead %v (%s)", c.Name, c.Karpenter, c.KarpenterFrom, c.OverheadPercent, overheadFrom(c, assumed)))
