@@ -167,7 +167,7 @@ func (r *Resolved) resolveReservedENIs(c snapshot.Controller, o Overrides) error
 		}
 		r.ReservedENIs, r.ReservedENIsFrom = *o.ReservedENIs, fromOverride
 	case found.Found():
-		n, err := strconv.ParseInt(found.Value, 10, 32)
+		n, err := strconv.ParseInt(found.Value, 10, 64)
 		if err != nil || n < 0 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s is %q, which Karpenter does not take: its default %d is assumed", found.From, found.Value, DefaultReservedENIs))
 			break
@@ -179,28 +179,36 @@ func (r *Resolved) resolveReservedENIs(c snapshot.Controller, o Overrides) error
 	return nil
 }
 
-// gateValue reads one gate out of "A=true,B=false"; off when it is not named.
+// gateValue reads one gate out of "A=true,B=false"; off when it is not named, and the last where it is named twice, as
+// upstream reads it.
 func gateValue(found snapshot.Setting, override *string, name string, r *Resolved) (bool, error) {
 	text := found.Value
 	if override != nil {
 		text = *override
 	}
-	for _, pair := range strings.Split(text, ",") {
+	value := false
+	for pair := range strings.SplitSeq(text, ",") {
 		if strings.TrimSpace(pair) == "" {
 			continue
 		}
-		key, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
-		on, err := strconv.ParseBool(value)
-		if !ok || err != nil {
-			if override != nil {
-				return false, fmt.Errorf("feature gate %q: write it as Name=true or Name=false", pair)
+		key, setting, ok := strings.Cut(pair, "=")
+		on, err := strconv.ParseBool(strings.TrimSpace(setting))
+		switch {
+		case ok && err == nil:
+			if strings.TrimSpace(key) == name {
+				value = on
 			}
+		case override != nil:
+			return false, fmt.Errorf("feature gate %q: write it as Name=true or Name=false", pair)
+		default:
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s has the gate %q, which is no Name=true or Name=false: taken as off", found.From, pair))
-			continue
-		}
-		if key == name {
-			return on, nil
 		}
 	}
-	return false, nil
+	return value, nil
+}
+
+// Check refuses overrides that cannot be used.
+func (o Overrides) Check() error {
+	_, err := Resolve(snapshot.Controller{}, o)
+	return err
 }
