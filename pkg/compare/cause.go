@@ -21,9 +21,12 @@ type Cause struct {
 // difference has none. Causes come without words: a large fleet has a million rows that nobody reads. See Detail.
 func Explain(s Subject, rows []Row) {
 	var g gap
+	all := make([]Cause, 0, 6) // one array for the node: memory, disk and branch interfaces differ on most
 	for i := range rows {
 		if r := &rows[i]; r.Gap().Value != 0 {
-			r.Causes = g.explain(&s, r, false)
+			from := len(all)
+			all = g.explain(&s, r, false, all)
+			r.Causes = all[from:len(all):len(all)]
 		}
 	}
 }
@@ -31,7 +34,7 @@ func Explain(s Subject, rows []Row) {
 // Detail puts evidence and remedy to the causes of one row.
 func Detail(s Subject, r *Row) {
 	if r.Gap().Value != 0 {
-		r.Causes = new(gap).explain(&s, r, true)
+		r.Causes = new(gap).explain(&s, r, true, nil)
 	}
 }
 
@@ -42,7 +45,7 @@ func ExplainClaim(s Subject, r *Row) []Cause {
 		return nil
 	}
 	g := &gap{ofClaim: true}
-	return g.explain(&s, r, true)
+	return g.explain(&s, r, true, nil)
 }
 
 // Main is the cause that carries most of the delta in its direction; nil where none does. Of a row whose delta is not
@@ -143,16 +146,15 @@ type evidence func() string
 // largest is the largest figure that is taken apart: sums of a few of them fit 64 bits.
 const largest = 1 << 59
 
-// explain tries the table from the top.
-func (g *gap) explain(s *Subject, r *Row, detailed bool) []Cause {
+// explain tries the table from the top, and appends the causes that apply.
+func (g *gap) explain(s *Subject, r *Row, detailed bool, out []Cause) []Cause {
 	total := r.Gap().Value
 	if g.ofClaim {
 		total = r.ClaimDelta().Value
 	}
 	if !g.prepare(s, r) {
-		return []Cause{unsplit(total, detailed)}
+		return append(out, unsplit(total, detailed))
 	}
-	out := make([]Cause, 0, 2)
 	for i := range causes {
 		c := &causes[i]
 		if c.kinds&g.kind == 0 || (c.onlyClaim && !g.ofClaim) {
@@ -177,7 +179,11 @@ func (g *gap) explain(s *Subject, r *Row, detailed bool) []Cause {
 
 // prepare splits the row; false when the figures are too large to be taken apart.
 func (g *gap) prepare(s *Subject, r *Row) bool {
-	*g = gap{Subject: s, row: r, kind: kindOf(r.Resource), ofClaim: g.ofClaim}
+	side := g.side
+	if side.s != s { // it is the node's, so all of its rows share one
+		side = nodeSideOf(s)
+	}
+	*g = gap{Subject: s, row: r, kind: kindOf(r.Resource), ofClaim: g.ofClaim, side: side}
 	e := s.Expect.Get(r.Resource)
 	if e == nil || !e.Capacity.Known {
 		return false
@@ -207,11 +213,13 @@ func (g *gap) prepare(s *Subject, r *Row) bool {
 		g.hugePages = hugePages(s.Node.Capacity)
 		g.hugePagesLeft = total(e.HugePages) - g.hugePages
 	}
-	g.side = nodeSideOf(s)
 	g.capacity = capacity.Value
 	if !capacity.Known && r.Status != Missing {
 		g.assumed = true
-		g.capacity = allocatable.Value + g.side.documented(r.Resource, g.expectedCapacity).total() + g.hugePages
+		g.capacity = g.side.capacityOf(r.Resource, allocatable.Value, g.hugePages, g.expectedCapacity)
+		if g.capacity > largest || g.capacity < -largest {
+			return false
+		}
 	}
 	g.capacityLeft = g.capacity - g.expectedCapacity
 	g.reserve = g.capacity - allocatable.Value

@@ -23,7 +23,7 @@ type knownCause struct {
 // What each function knows comes from the release or public report that its comment names.
 var causes = []knownCause{
 	{id: "discovered-memory", kinds: memory, onlyClaim: true, find: discoveredMemory,
-		remedy: "Karpenter keeps the smallest node seen since its start: it mends itself with this node; until then raise the request of what must not fit, or restart the controller after raising the overhead percent"},
+		remedy: "Karpenter keeps the smallest memory it has seen, so this node's figure counts from its registration on (within minutes); if nodes keep coming, see that the node's AMI is one of the class's, and restart the controller"},
 	{id: NodeClassChanged, kinds: anything, find: nodeClassChanged,
 		remedy: "let Karpenter's drift replace the node, or judge it again once it has"},
 	{id: "other-settings-at-launch", kinds: anything, onlyClaim: true, find: otherSettingsAtLaunch,
@@ -51,10 +51,10 @@ var causes = []knownCause{
 		remedy: "set instanceStorePolicy: RAID0 in the NodeClass, so that Karpenter counts the instance store"},
 	{id: "bottlerocket-os-volume", kinds: disk, find: bottlerocketOSVolume,
 		remedy: "size /dev/xvdb, Bottlerocket's data volume, and leave rootVolume off /dev/xvda: pods never use the OS volume"},
-	{id: "volume-other-device", kinds: disk, find: volumeOtherDevice,
-		remedy: "put the size on the device that Karpenter reads, or set rootVolume: true on the mapping that holds /var/lib/kubelet (v0.32.0 and later)"},
 	{id: "volume-without-size", kinds: disk, find: volumeWithoutSize,
 		remedy: "set ebs.volumeSize on the mapping: Karpenter does not know how large a snapshot is"},
+	{id: "volume-other-device", kinds: disk, find: volumeOtherDevice,
+		remedy: "map the disk that holds /var/lib/kubelet in the NodeClass: its size on the device that Karpenter reads, or rootVolume: true on the mapping (v0.32.0 and later)"},
 	{id: "filesystem-metadata", kinds: disk, find: filesystemMetadata,
 		remedy: "structural, nothing to do: ask for a volume as much larger as pods need it"},
 

@@ -29,21 +29,13 @@ func (g *gap) takeVolume(volume int64) {
 
 // storageNotReported: a Windows kubelet says 0 (containers-roadmap#481).
 func storageNotReported(g *gap) evidence {
-	if !strings.HasPrefix(g.side.osName(g.Subject), "Windows") || g.row.Actual.Value != 0 {
+	if !strings.HasPrefix(g.side.os, "Windows") || g.row.Actual.Value != 0 {
 		return nil
 	}
 	g.take(g.capacityLeft, g.reserveLeft)
 	return func() string {
 		return "the kubelet reports 0, so the disk is not known; Karpenter expects " + amount(g.row.Resource, g.row.Expected.Value)
 	}
-}
-
-// osName is the node's OS as the table of start-ups has it, also for a capacity row, which needs no reserve.
-func (n nodeSide) osName(s *Subject) string {
-	if n.bootstrap == nil {
-		n = nodeSideOf(s)
-	}
-	return n.os
 }
 
 // raid0NotUsed: Karpenter counts the instance store under instanceStorePolicy: RAID0, whatever the image does with the
@@ -155,7 +147,7 @@ const (
 // bottlerocketOSVolume: the size of the OS volume was expected (by rootVolume: true, or as the last mapping of a Custom
 // class); Bottlerocket's pods live on the data volume. bottlerocket#4663, eksctl#4434, terraform-aws-eks#2005.
 func bottlerocketOSVolume(g *gap) evidence {
-	if g.side.osName(g.Subject) != "Bottlerocket" || g.Class == nil || g.madeOf(g.disk) {
+	if g.side.os != "Bottlerocket" || g.Class == nil || g.madeOf(g.disk) {
 		return nil
 	}
 	var expected int64
@@ -177,25 +169,36 @@ func bottlerocketOSVolume(g *gap) evidence {
 	}
 }
 
-// volumeOtherDevice: the node's disk is another mapping than the one that Karpenter reads, or several joined: an AMI
-// whose root device has another name (#7937), a second disk for /var/lib/kubelet (#3962), disks joined by user data
-// (#8946).
+// volumeOtherDevice: the kubelet's disk is not the volume that Karpenter reads. It is another mapping, or several joined:
+// an AMI whose root device has another name (#7937), a second disk for /var/lib/kubelet (#3962), disks joined by user
+// data (#8946). Or it is none of the class's at all: a launch template, user data that mounts a disk of its own, an AMI
+// with a larger disk (core#1106, #4448).
 func volumeOtherDevice(g *gap) evidence {
-	if g.Class == nil || len(g.Class.BlockDeviceMappings) == 0 || g.expectsInstanceStore() || g.madeOf(g.disk) {
+	if g.Class == nil || g.expectsInstanceStore() || g.madeOf(g.disk) {
 		return nil
 	}
 	volume, name := g.volumeOf()
-	if volume == 0 {
+	expected := g.disk
+	switch {
+	case volume > 0:
+		g.takeVolume(volume)
+	case !g.Node.Join.Drifted && g.capacity > 0 && float64(size(g.capacity-g.disk)) > metadataShare*float64(g.disk):
+		g.take(g.capacityLeft, 0)
+	default:
 		return nil
 	}
-	expected := g.disk
-	g.takeVolume(volume)
 	return func() string {
-		text := "the node's disk is " + amount(g.row.Resource, g.capacity) + ", made of " + name + "; Karpenter expects " + amount(g.row.Resource, expected)
+		text := "the node's disk is " + amount(g.row.Resource, g.capacity)
+		if volume > 0 {
+			text += ", made of " + name
+		} else {
+			text += ", and no mapping of the class has that size"
+		}
+		text += "; Karpenter expects " + amount(g.row.Resource, expected)
 		if terms := g.Expect.Get(g.row.Resource).CapacityTerms; len(terms) > 0 {
 			text += " (" + terms[0].Text() + ")"
 		}
-		if device := g.Model.Family().EphemeralDevice; device != "" && !g.maps(device) {
+		if device := g.Model.Family().EphemeralDevice; device != "" && len(g.Class.BlockDeviceMappings) > 0 && !g.maps(device) {
 			text += ": the class maps no " + device + ", the device of " + g.Model.Family().Name
 		}
 		return text
@@ -260,7 +263,7 @@ func filesystemMetadata(g *gap) evidence {
 
 // osVolume is the sized OS volume of a Bottlerocket class, which people take for the pods' disk.
 func (g *gap) osVolume() (volume, bool) {
-	if g.side.osName(g.Subject) != "Bottlerocket" || g.Class == nil {
+	if g.side.os != "Bottlerocket" || g.Class == nil {
 		return volume{}, false
 	}
 	for i := range g.Class.BlockDeviceMappings {

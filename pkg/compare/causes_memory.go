@@ -17,7 +17,7 @@ func gravitonCMA(g *gap) evidence {
 	}
 }
 
-func (g *gap) rules() expect.Rules { return expect.RulesOf(g.Model.Settings().Version) }
+func (g *gap) rules() expect.Rules { return g.Model.Rules() }
 
 func (g *gap) isARM64() bool {
 	return len(g.Type.Architectures) > 0 && g.Type.Architectures[0] == "arm64"

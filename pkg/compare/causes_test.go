@@ -148,6 +148,19 @@ var causeCases = []struct {
 		evidence: "all 2 mappings together",
 	},
 	{
+		name: "volume-other-device, from elsewhere", reason: "a launch template gave the node 50Gi, of which the class knows nothing",
+		scene:    scene{instance: "m6i.xlarge", capacity: amounts("ephemeral-storage", "52416492Ki")},
+		resource: expect.EphemeralStorage,
+		want:     map[string]int64{"volume-other-device": 52416492*kib - 20*gib},
+		evidence: "no mapping of the class has that size",
+	},
+	{
+		name: "filesystem-metadata, no capacity", reason: "the disk is worked out of allocatable: (18233774458 + 1Gi) / 0.9",
+		scene:    scene{instance: "t4g.xlarge", allocatable: amounts("ephemeral-storage", "18233774458")},
+		resource: expect.EphemeralStorage, field: Allocatable,
+		want: map[string]int64{"filesystem-metadata": 18233774458 - 17*gib},
+	},
+	{
 		name: "volume-without-size", reason: "a snapshot is as large as it is; Karpenter assumes 20Gi",
 		scene:    scene{class: mapped("/dev/xvda", ""), instance: "m6i.xlarge", capacity: amounts("ephemeral-storage", "52416492Ki")},
 		resource: expect.EphemeralStorage,
@@ -198,7 +211,7 @@ var causeCases = []struct {
 	},
 	{
 		name: "overlay-not-on-node", reason: "a NodeOverlay promises a resource that nothing advertises",
-		scene:    scene{overlays: []snapshot.NodeOverlay{{Name: "fuse", Capacity: labels("smarter-devices/fuse", "20")}}, instance: "m5.large"},
+		scene:    scene{overlays: []snapshot.NodeOverlay{{Name: "fuse", Capacity: labels("smarter-devices/fuse", "20")}}, instance: "m5.large", capacity: amounts("cpu", "2"), allocatable: amounts("cpu", "1930m")},
 		resource: "smarter-devices/fuse",
 		want:     map[string]int64{"overlay-not-on-node": -20},
 		evidence: "NodeOverlay fuse promises 20",
@@ -225,7 +238,7 @@ var causeCases = []struct {
 	},
 	{
 		name: "efa-not-requested", reason: "Karpenter attaches EFA on request only",
-		scene:    scene{instance: "p4d.24xlarge"},
+		scene:    scene{instance: "p4d.24xlarge", capacity: amounts("cpu", "2"), allocatable: amounts("cpu", "1930m")},
 		resource: expect.EFA,
 		want:     map[string]int64{"efa-not-requested": -4},
 	},
@@ -237,13 +250,13 @@ var causeCases = []struct {
 	},
 	{
 		name: "pod-eni-off", reason: "expected of every trunking type, advertised with security groups for pods only",
-		scene:    scene{instance: "m5.large"},
+		scene:    scene{instance: "m5.large", capacity: amounts("cpu", "2"), allocatable: amounts("cpu", "1930m")},
 		resource: expect.PodENI,
 		want:     map[string]int64{"pod-eni-off": -9},
 	},
 	{
 		name: "windows-ipam-off", reason: "expected of every Windows node, advertised with VPC IPAM only",
-		scene:    scene{family: "Windows2022", instance: "m5.large"},
+		scene:    scene{family: "Windows2022", instance: "m5.large", capacity: amounts("cpu", "2"), allocatable: amounts("cpu", "1930m")},
 		resource: expect.PrivateIPv4,
 		want:     map[string]int64{"windows-ipam-off": -9},
 	},
@@ -255,7 +268,7 @@ var causeCases = []struct {
 	},
 	{
 		name: "device-plugin-absent", reason: "no device plugin runs on the node",
-		scene:    scene{instance: "g4dn.xlarge"},
+		scene:    scene{instance: "g4dn.xlarge", capacity: amounts("cpu", "2"), allocatable: amounts("cpu", "1930m")},
 		resource: expect.NvidiaGPU, field: Allocatable,
 		want: map[string]int64{"device-plugin-absent": -1},
 	},

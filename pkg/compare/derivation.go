@@ -164,7 +164,7 @@ func explained(s Subject, row *Row) []Cause {
 	if row.Gap().Value == 0 {
 		return nil
 	}
-	return new(gap).explain(&s, row, false)
+	return new(gap).explain(&s, row, false, nil)
 }
 
 // sides are the steps of one kind of reserve.

@@ -63,6 +63,15 @@ func (n nodeSide) found(resource string, capacity, allocatable, pages int64) (ke
 	return n.explain(resource, capacity, reserve)
 }
 
+// capacityOf works a capacity that the node does not report out of its allocatable, by the documented reserve. near is a
+// capacity to start from: a percentage of what is not known yet takes some steps.
+func (n nodeSide) capacityOf(resource string, allocatable, pages, near int64) int64 {
+	for range 8 {
+		near = allocatable + pages + n.documented(resource, near).total()
+	}
+	return near
+}
+
 // podCount is a number of pods that a reserve of memory can have been made for.
 type podCount struct {
 	pods int64

@@ -167,7 +167,7 @@ func appendRow(rows []Row, s Subject, name string, field Field, expected snapsho
 		if present {
 			row.setActual(actual)
 		}
-	case !present && isCore:
+	case !present && (isCore || len(amounts) == 0): // a kubelet reports all of a field or nothing of it
 		row.Status, row.Reason = Unknown, "the node reports no "+field.String()+" of "+name
 	case !present:
 		row.Status = Missing

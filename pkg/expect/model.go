@@ -82,6 +82,9 @@ func (s Settings) check() error {
 // Family is the AMI family whose rules the model applies.
 func (m *Model) Family() *AMIFamily { return m.family }
 
+// Rules are the rules of the model's release.
+func (m *Model) Rules() Rules { return m.rules }
+
 // Settings are the settings that the model was made with.
 func (m *Model) Settings() Settings { return m.settings }
 

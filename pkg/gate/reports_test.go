@@ -162,16 +162,16 @@ func TestReports(t *testing.T) {
 		},
 		{
 			name: "no GPU after it", reason: "an initialized node without its GPU fails",
-			nodes: func(f *fleet) { f.node("default", "g5.xlarge", nil, nil) },
+			nodes: func(f *fleet) { f.node("default", "g5.xlarge", nil, amounts("cpu", "3920m")) },
 			want:  []found{{"device-plugin-absent", Fail, "nvidia.com/gpu", 1, 1}}, result: Failed,
 		},
 		{
 			name: "hpc6a.48xlarge: EFA on 16 of 144", reason: "128 of 144 lack what their claims asked for",
 			nodes: func(f *fleet) {
 				for i := range 144 {
-					capacity := map[string]string{}
+					capacity := amounts("pods", "100")
 					if i%9 == 0 {
-						capacity = amounts(expect.EFA, "1")
+						capacity[expect.EFA] = "1"
 					}
 					f.node("default", "hpc6a.48xlarge", capacity, capacity)
 					f.claim(nil, nil).Requests = snapshot.ParseResources(amounts(expect.EFA, "1"))
@@ -265,7 +265,7 @@ func TestEditedClass(t *testing.T) {
 		{"pods below the claim", "warns: it would fail under an unedited class", amounts("pods", "22"), amounts("pods", "20"), "pods", Warn, compare.NodeClassChanged},
 		{"pods without a claim", "nothing to judge by", nil, amounts("pods", "20"), "pods", Info, ""},
 		{"claim above today's class", "the node is what today's class gives, the claim promised more", amounts("pods", "58"), amounts("pods", "29"), "pods", Warn, ClaimOverEstimate},
-		{"GPUs", "no class feeds them", amounts("nvidia.com/gpu", "1"), nil, "nvidia.com/gpu", Fail, "device-plugin-absent"},
+		{"GPUs", "no class feeds them", amounts("nvidia.com/gpu", "1"), amounts("cpu", "3920m"), "nvidia.com/gpu", Fail, "device-plugin-absent"},
 		{"memory below a discovered claim", "warns at most", amounts("memory", "15474676Ki"), amounts("memory", "15374676Ki"), "memory", Warn, ClaimOverEstimate},
 	} {
 		t.Run(c.name, func(t *testing.T) {
