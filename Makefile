@@ -39,7 +39,7 @@ help: ## Print this help
 
 .PHONY: build
 build: ## Build the binary into bin/
-	@go build -trimpath -ldflags='-s -w' -o $(BIN) ./pkg/cmd/allocatable-diff
+	@go build -ldflags='-s -w' -o $(BIN) ./pkg/cmd/allocatable-diff
 
 OUTPUTS = $(foreach o,csv=allocatable-diff.csv csv-wide=nodes.csv junit=junit.xml json=run.json markdown=summary.md html=report.html,--output $(subst =,=$(REPORTS)/,$(o)))
 
