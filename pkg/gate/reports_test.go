@@ -359,6 +359,41 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
+// TestOutliersOnPurpose: who attaches branch interfaces or huge pages to some nodes means it, and nodes whose class is not
+// known are nobody's siblings.
+func TestOutliersOnPurpose(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		class string
+		edit  func(capacity, allocatable map[string]string)
+		want  Severity
+	}{
+		{"branch interfaces", "default", func(_, a map[string]string) { delete(a, expect.PodENI) }, Info},
+		{"something nobody expects", "default", func(_, a map[string]string) { a["example.com/fpga"] = "1" }, Pass},
+		{"no class", "", func(_, a map[string]string) { a["pods"] = "20" }, Pass},
+	} {
+		f := newFleet(t, "1.14.1")
+		f.class("default", "AL2023")
+		for i := range 4 {
+			capacity, allocatable := healthy()
+			allocatable[expect.PodENI] = "9"
+			if i == 2 {
+				c.edit(capacity, allocatable)
+			}
+			f.node(c.class, "m5.large", capacity, allocatable)
+		}
+		got := Pass
+		for _, x := range f.evaluate().Findings {
+			if x.ID == Outliers {
+				got = x.Severity
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: an outlier of %s, not %s", c.name, got, c.want)
+		}
+	}
+}
+
 // TestOutliersKeepMore: machines differ in memory, so what is compared is what they keep from pods; a drifted node is no
 // sibling.
 func TestOutliersKeepMore(t *testing.T) {

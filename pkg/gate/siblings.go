@@ -37,8 +37,8 @@ func (r *Run) siblings() []Finding {
 			types = append(types, machine)
 		}
 		machines[machine] = append(machines[machine], n)
-		if n.Drifted {
-			continue // it was launched from another class than its siblings, and says so itself
+		if n.Drifted || n.NodeClass == "" {
+			continue // launched from another class than its siblings, or from nobody knows which
 		}
 		if groups[g] == nil {
 			order = append(order, g)
@@ -86,7 +86,7 @@ func outliers(g group, nodes []*Node) []Finding {
 	var out []Finding
 	for _, name := range names {
 		all := seen[name]
-		if len(all) < len(nodes) && len(all) < leastSiblings {
+		if len(all) < leastSiblings || alike(all, jitterOf(name)) {
 			continue
 		}
 		clusters := cluster(all, jitterOf(name))
@@ -103,7 +103,7 @@ func outliers(g group, nodes []*Node) []Finding {
 // device that the node lacks is 0.
 func figureOf(n *Node, r *Row) (int64, bool) {
 	switch {
-	case r.Field != compare.Allocatable:
+	case r.Field != compare.Allocatable || !r.Expected.Known: // what nobody expects, nobody misses
 		return 0, false
 	case r.Status == compare.Missing:
 		return 0, true
@@ -131,6 +131,15 @@ func jitterOf(resource string) func(int64) int64 {
 		}
 		return 0
 	}
+}
+
+// alike reports whether no two figures are further apart than jitter allows, as on most fleets: then nothing is sorted.
+func alike(all []sighting, jitter func(int64) int64) bool {
+	least, most := all[0].value, all[0].value
+	for _, s := range all {
+		least, most = min(least, s.value), max(most, s.value)
+	}
+	return most-least <= jitter(most)
 }
 
 // cluster sorts figures and parts them wherever two neighbours are further apart than jitter allows.
@@ -165,7 +174,7 @@ func outlierFinding(g group, resource string, norm []sighting, clusters [][]sigh
 		if d := o.value - f.Expected; size(d) > size(f.Delta) {
 			f.Actual, f.Delta, f.Status = o.value, d, o.row.Status
 		}
-		if o.row.Severity <= Info && o.row.Allowed == "" && worse(o.value) {
+		if o.row.Severity <= Info && o.row.Allowed == "" && !onPurpose(o.row) && worse(o.value) {
 			f.Severity = Warn // it has less than its siblings, and no finding of its own
 		}
 	}
@@ -177,6 +186,12 @@ func outlierFinding(g group, resource string, norm []sighting, clusters [][]sigh
 	f.Evidence = fmt.Sprintf("%d of %d differ from their siblings, which %s %s: %s", f.Nodes, of, what, snapshot.FormatQuantity(resource, f.Expected), counts(resource, others))
 	f.Remedy = "compare the user data, the AMI and the start-up log of one of them with a sibling's"
 	return f
+}
+
+// onPurpose reports whether a node can have less than its siblings by intent: EFA is attached on request, branch
+// interfaces and Windows addresses where the CNI was told to.
+func onPurpose(r *Row) bool {
+	return r.Resource == expect.EFA || r.Resource == expect.PodENI || r.Resource == expect.PrivateIPv4
 }
 
 // counts lists figures with how many nodes have each, most nodes first: "110 ×3, 250 ×1".
