@@ -151,14 +151,16 @@ func (l *listing) kind(ctx context.Context, gk schema.GroupKind, needed bool, na
 }
 
 // pages lists page by page. A continue token that expired starts the list anew in one piece, as kubectl does: the pages
-// so far are a state of the cluster that the server no longer has.
+// so far are a state of the cluster that the server no longer has, so they are forgotten.
 func (l *listing) pages(ctx context.Context, mapping *meta.RESTMapping, namespace string) error {
 	options := &client.ListOptions{Namespace: namespace, Limit: l.chunk}
+	begin := l.dump.mark()
 	for n := 0; ; {
 		page := &unstructured.UnstructuredList{}
 		page.SetGroupVersionKind(mapping.GroupVersionKind.GroupVersion().WithKind(mapping.GroupVersionKind.Kind + "List"))
 		err := l.reader.List(ctx, page, options)
 		if apierrors.IsResourceExpired(err) && options.Continue != "" {
+			l.dump.rewind(begin)
 			options.Continue, options.Limit, n = "", 0, 0
 			continue
 		}
@@ -186,7 +188,7 @@ func (l *listing) keep(o *unstructured.Unstructured) error {
 	if err != nil {
 		return fmt.Errorf("%s %q: %w", o.GetKind(), o.GetName(), err)
 	}
-	// A list that starts anew brings objects again, perhaps changed meanwhile: the later one counts.
+	// One object may be in two lists, changed between them (namespaces overlap, say): the later one counts.
 	return l.dump.readJSON(&source{name: "the API server", named: true, replaces: true, reader: bufio.NewReader(bytes.NewReader(data))})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/allocatable-diff/allocatable-diff/pkg/collect"
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
 	"github.com/allocatable-diff/allocatable-diff/pkg/options"
 	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
@@ -15,13 +16,17 @@ import (
 // snapshotCommand records what the other commands would read.
 func (p *program) snapshotCommand() *cobra.Command {
 	o := options.New()
-	path := ""
+	path, redact := "", false
 	c := p.command(&cobra.Command{
 		Use:   "snapshot -o FILE",
 		Short: "Record a cluster to replay anywhere",
 		Long: `snapshot records what the other commands would read: nodes, claims, pools, classes, Karpenter's settings
 and the facts of the nodes' instance types, and nothing else. "--from FILE" replays it: the reports are
-the same, byte for byte. The file is for its owner's eyes alone (mode 0600).`,
+the same, byte for byte. The file is for its owner's eyes alone (mode 0600).
+
+With --redact it can be shown to others: names of the cluster, its nodes, claims, pools and classes, provider IDs,
+zones, account numbers, ARNs and addresses are replaced, one by the same everywhere. The reports are the same but for
+these names.`,
 		Args: cobra.NoArgs,
 	}, o, func(ctx context.Context, _ []string) error {
 		if path == "" {
@@ -34,11 +39,17 @@ the same, byte for byte. The file is for its owner's eyes alone (mode 0600).`,
 		if len(in.Snapshots) != 1 || len(in.Runs) > 0 {
 			return usage(fmt.Errorf("a snapshot holds one cluster, the input has %s and %s", gate.Plural(len(in.Snapshots), "cluster"), gate.Plural(len(in.Runs), "run file")))
 		}
-		return unfinished(p.record(in.Snapshots[0], path))
+		s := in.Snapshots[0]
+		if redact {
+			s = snapshot.Redact(s)
+			collect.Join(s)
+		}
+		return unfinished(p.record(s, path))
 	})
 	f := c.Flags()
 	o.AddCluster(f)
 	o.AddTypes(f)
+	f.BoolVar(&redact, "redact", false, "replace names and identities, so that the snapshot can be shown to others")
 	f.StringVarP(&path, "output", "o", path, "file to write; - is stdout; a name ending in .gz is compressed")
 	return c
 }
