@@ -53,14 +53,12 @@ func annotationOf(t *topic, f *gate.Finding) annotation {
 	if f.Nodes == 0 {
 		return annotation{t.meaning(), join(". ", f.Evidence, f.Remedy)}
 	}
-	against, actual := "expected", amount(f.Resource, f.Actual)
-	if t.id == gate.ClaimOverEstimate {
-		against = "claimed"
-	}
+	against, having := t.columns()
+	actual := amount(f.Resource, f.Actual)
 	if f.Status == compare.Missing {
 		actual = "none"
 	}
-	what := fmt.Sprintf("%s %s, actual %s on %d of %s", against, amount(f.Resource, f.Expected), actual, f.Nodes, gate.Plural(f.Of, "node"))
+	what := fmt.Sprintf("%s %s, %s %s on %d of %s", strings.ToLower(against), amount(f.Resource, f.Expected), strings.ToLower(having), actual, f.Nodes, gate.Plural(f.Of, "node"))
 	return annotation{f.InstanceType + " " + t.meaning(), join(". ", what+": "+some(f.Names, 2, 80), f.Evidence, f.Remedy)}
 }
 

@@ -49,7 +49,7 @@ var signs = map[gate.Severity]string{gate.Fail: "❌", gate.Warn: "⚠️", gate
 func (s *summary) verdict() {
 	sign := map[gate.Result]string{gate.Passed: "✅", gate.Failed: "❌", gate.Inconclusive: "⚠️"}[s.run.Result]
 	s.printf("## %s Karpenter's expectation of its nodes: %s\n\n", sign, s.run.Result)
-	s.printf("%s\n\n", markdown(cut(Verdict(s.run), markdownText)))
+	s.printf("%s\n\n", markdown(cut(clusterNames(s.run)+": "+outcomeText(s.run), markdownText)))
 	t := s.run.Totals
 	s.printf("| Judged | Fail | Warn | Pass | Unknown | Skipped | Not Karpenter's |\n|---:|---:|---:|---:|---:|---:|---:|\n")
 	s.printf("| %d | %d | %d | %d | %d | %d | %d |\n", t.Judged, t.Failed, t.Warned, t.Passed, t.Unknown, t.Skipped, t.Foreign)
@@ -100,11 +100,8 @@ func (s *summary) findings() {
 }
 
 func (s *summary) rows(t *topic, findings []*gate.Finding) {
-	expected := "Expected"
-	if t.id == gate.ClaimOverEstimate {
-		expected = "Claimed"
-	}
-	s.printf("| Type | %s | Actual | Delta | Share | Nodes | Class, AMI |\n|---|---:|---:|---:|---:|---:|---|\n", expected)
+	against, having := t.columns()
+	s.printf("| Type | %s | %s | Delta | Share | Nodes | Class, AMI |\n|---|---:|---:|---:|---:|---:|---|\n", against, having)
 	for _, f := range findings {
 		actual, delta := amount(f.Resource, f.Actual), f.Delta
 		if f.Status == compare.Missing {

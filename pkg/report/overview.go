@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,12 +15,16 @@ import (
 
 // Verdict is the run in one line, for a person.
 func Verdict(run *gate.Run) string {
+	return strings.ToUpper(string(run.Result)) + ": " + clusterNames(run) + ": " + outcomeText(run)
+}
+
+// outcomeText is how many nodes came out how, or why nothing can be concluded.
+func outcomeText(run *gate.Run) string {
 	t := run.Totals
-	line := strings.ToUpper(string(run.Result)) + ": " + clusterNames(run) + ": "
 	if run.Result == gate.Inconclusive {
-		return line + cut(visible(run.Inconclusive), 400)
+		return cut(visible(run.Inconclusive), 400)
 	}
-	line += fmt.Sprintf("%s judged", gate.Plural(t.Judged, "node"))
+	line := gate.Plural(t.Judged, "node") + " judged"
 	line += counted([]count{{t.Failed, "fail"}, {t.Warned, "warn"}, {t.Passed, "pass"}}, ", ", ": ")
 	line += counted([]count{{t.Unknown, "could not be judged"}, {t.Skipped, "skipped"}, {t.Foreign, "not Karpenter's"}}, ", ", "; ")
 	expired := 0
@@ -69,7 +74,7 @@ type topic struct {
 	resource string
 	field    compare.Field
 	status   compare.Status
-	// findings are in the order of their share of what was expected, largest first; nodes is how many they cover.
+	// findings are in the order of size, largest first; nodes is how many they cover.
 	findings []*gate.Finding
 	nodes    int
 }
@@ -98,7 +103,7 @@ func topics(run *gate.Run) []topic {
 		out[j].nodes += f.Nodes
 	}
 	for _, t := range out {
-		slices.SortStableFunc(t.findings, func(a, b *gate.Finding) int { return -cmp.Compare(share(a), share(b)) })
+		slices.SortStableFunc(t.findings, func(a, b *gate.Finding) int { return -cmp.Compare(size(a), size(b)) })
 	}
 	slices.SortStableFunc(out, func(a, b topic) int {
 		return cmp.Or(-cmp.Compare(a.severity, b.severity), -cmp.Compare(a.nodes, b.nodes))
@@ -106,12 +111,17 @@ func topics(run *gate.Run) []topic {
 	return out
 }
 
-// worst is the finding of the topic that differs most from what was expected, as a share.
+// worst is the finding of the topic that differs most.
 func (t *topic) worst() *gate.Finding { return t.findings[0] }
 
-func share(f *gate.Finding) float64 {
-	d, e := float64(f.Delta), float64(f.Expected)
-	return max(d, -d) / max(e, -e, 1)
+// size is how bad a finding is: a share of what was expected where something does not fit, since half a per cent is
+// enough for that on any type; the amount where something is not used, since that is what is paid for.
+func size(f *gate.Finding) float64 {
+	d := math.Abs(float64(f.Delta))
+	if f.Status == compare.UnderEstimate && f.ID != gate.ClaimOverEstimate {
+		return d
+	}
+	return d / max(math.Abs(float64(f.Expected)), 1)
 }
 
 // named reports whether the topic's id is a cause: it says more than the status does.
@@ -121,6 +131,19 @@ func (t *topic) named() bool {
 		return false
 	}
 	return true
+}
+
+// columns name the two figures of the topic's findings.
+func (t *topic) columns() (against, actual string) {
+	switch t.id {
+	case gate.ClaimOverEstimate:
+		return "Claimed", "Actual"
+	case gate.Outliers:
+		return "Siblings", "Outlier"
+	case compare.SeveralCapacities:
+		return "Largest", "Smallest"
+	}
+	return "Expected", "Actual"
 }
 
 // meaning says in words what the topic is about.

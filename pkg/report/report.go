@@ -43,6 +43,7 @@ var Formats = []Format{
 	{Name: junitFormat, File: "junit.xml", Write: writeJUnit},
 	{Name: "json", File: "run.json", Write: writeJSON},
 	{Name: "markdown", File: "summary.md", Write: writeMarkdown},
+	{Name: "html", File: "report.html", Write: writeHTML},
 	{Name: "prometheus", File: "metrics.prom", Write: writeMetrics},
 	{Name: "github", Write: writeGitHub},
 	{Name: "table", Write: writeTable},

@@ -149,11 +149,8 @@ func (t *table) sub(name, text string) {
 
 // types is the small table of a topic: one line per type, class and AMI.
 func (t *table) types(topic *topic) {
-	expected := "EXPECTED"
-	if topic.id == gate.ClaimOverEstimate {
-		expected = "CLAIMED"
-	}
-	header := []string{"TYPE", expected, "ACTUAL", "DELTA", "NODES", "CLASS, AMI"}
+	against, actual := topic.columns()
+	header := []string{"TYPE", strings.ToUpper(against), strings.ToUpper(actual), "DELTA", "NODES", "CLASS, AMI"}
 	rows := make([][]string, 0, tableTypes)
 	for i, f := range topic.findings {
 		if i == tableTypes {
