@@ -3,6 +3,7 @@ package collect
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +15,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -30,6 +30,10 @@ const batch = 100
 // credentialsTimeout bounds the search for credentials: outside EC2 the last step of the SDK's chain asks an address
 // that does not answer, and in a pod with a hop limit of 1 neither.
 const credentialsTimeout = 4 * time.Second
+
+// attempts is how often one call is made before it has failed, where AWS_MAX_ATTEMPTS and the profile do not say: the
+// SDK's own three do not outlast EC2's throttling. Its back-off, with jitter, keeps all five within 15 s.
+const attempts = 5
 
 // describeAction is the one EC2 permission that is needed.
 const describeAction = "ec2:DescribeInstanceTypes"
@@ -62,14 +66,16 @@ func completeFromEC2(ctx context.Context, progress io.Writer, o *options.Options
 	return nil
 }
 
-// allFromEC2 returns every type of the region.
+// allFromEC2 returns every type of the region, in name order: EC2 has none.
 func allFromEC2(ctx context.Context, progress io.Writer, o *options.Options) ([]snapshot.InstanceType, error) {
 	client, region, err := newEC2(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	say(progress, "asking EC2 in %s for all instance types", region)
-	return Describe(ctx, client, nil)
+	types, err := Describe(ctx, client, nil)
+	slices.SortFunc(types, func(a, b snapshot.InstanceType) int { return cmp.Compare(a.Name, b.Name) })
+	return types, err
 }
 
 // say tells a person what is being read.
@@ -92,11 +98,7 @@ func namesOf(nodes []snapshot.Node) []string {
 
 // newEC2 finds region and credentials by the SDK's own rules, and fails early and in words where there are none.
 func newEC2(ctx context.Context, o *options.Options) (EC2, string, error) {
-	load := []func(*config.LoadOptions) error{
-		config.WithRetryer(func() aws.Retryer {
-			return retry.NewStandard(func(s *retry.StandardOptions) { s.MaxAttempts = 6; s.MaxBackoff = 10 * time.Second })
-		}),
-	}
+	var load []func(*config.LoadOptions) error
 	if o.Profile != "" {
 		load = append(load, config.WithSharedConfigProfile(o.Profile))
 	}
@@ -120,6 +122,9 @@ func newEC2(ctx context.Context, o *options.Options) (EC2, string, error) {
 			return nil, "", fmt.Errorf("finding AWS credentials: %s", expired)
 		}
 		return nil, "", noCredentials
+	}
+	if cfg.RetryMaxAttempts == 0 {
+		cfg.RetryMaxAttempts = attempts
 	}
 	client := ec2.NewFromConfig(cfg, func(e *ec2.Options) {
 		if o.EndpointURL != "" {

@@ -204,6 +204,10 @@ func (l *listing) controller(ctx context.Context, namespace string) error {
 			return err
 		}
 	}
+	if slices.ContainsFunc(l.dump.deployments.items, func(d Deployment) bool { return d.isKarpenter() }) {
+		// It was found, so it does not matter that the other namespace may not be read.
+		l.gaps = slices.DeleteFunc(l.gaps, func(g snapshot.Gap) bool { return g.Kind == deployments.Kind })
+	}
 	for _, ref := range l.dump.configMapRefs() {
 		o := &unstructured.Unstructured{}
 		o.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})

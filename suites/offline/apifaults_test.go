@@ -88,7 +88,7 @@ var _ = Describe("An API server", func() {
 			p := through(world(ctx, small).REST, answer)
 			r := liveCheck(small, p.kubeconfig(), "--chunk-size", "2").run()
 			expected := healthy(small)
-			Expect(r.code).To(Equal(expected.code), r.GomegaString())
+			Expect(r.code).To(Equal(expected.code), r.GomegaString)
 			Expect(files(r)).To(Equal(files(expected)))
 			Expect(p.requests(retried)).To(HaveLen(times), "%v", p.seen)
 		},
@@ -118,7 +118,7 @@ var _ = Describe("An API server", func() {
 		p := through(w.REST, before(continues("nodes"), func() { deleteNode(ctx, w, "zzz-gone") }))
 		r := liveCheck(small, p.kubeconfig(), "--chunk-size", "2").run()
 		// The later page is of the moment of the first one: a list is consistent, so the node may still be there.
-		Expect(r.code).To(BeNumerically("<=", 1), r.GomegaString())
+		Expect(r.code).To(BeNumerically("<=", 1), r.GomegaString)
 		others := slices.DeleteFunc(strings.SplitAfter(files(r)["nodes.csv"], "\n"), func(row string) bool { return strings.HasPrefix(row, small+",zzz-gone,") })
 		Expect(strings.Join(others, "")).To(Equal(files(healthy(small))["nodes.csv"]))
 	})
@@ -142,7 +142,7 @@ var _ = Describe("An API server", func() {
 			expired(answer, r)
 		}))
 		r := liveCheck(small, p.kubeconfig(), "--chunk-size", "2").run()
-		Expect(files(r)["nodes.csv"]).To(MatchRegexp(`(?m)^`+small+`,`+name+`,.*,pods,capacity,[^,]*,[^,]*,7,`), r.GomegaString())
+		Expect(files(r)["nodes.csv"]).To(MatchRegexp(`(?m)^`+small+`,`+name+`,.*,pods,capacity,[^,]*,[^,]*,7,`), r.GomegaString)
 	})
 
 	It("without Karpenter's kinds has no Karpenter's objects, which is no error", func(ctx SpecContext) {
@@ -150,7 +150,7 @@ var _ = Describe("An API server", func() {
 		DeferCleanup(w.Stop)
 		r := liveCheck(small, w.Kubeconfig()).run()
 		nodes := check(small, "--from", fixture(small)+"/nodes.json", "--from", fixture(small)+"/karpenter-deployment.yaml", "--instance-types", root+"/fixtures/ec2").run()
-		Expect(r.code).To(Equal(nodes.code), r.GomegaString())
+		Expect(r.code).To(Equal(nodes.code), r.GomegaString)
 		Expect(files(r)["allocatable-diff.csv"]).To(Equal(files(nodes)["allocatable-diff.csv"]))
 		Expect(r).To(say("no NodeClaim or Machine found"))
 	})

@@ -23,10 +23,18 @@ import (
 // serviceAccount is that of the manifests, as the API server calls it.
 const serviceAccount = "system:serviceaccount:allocatable-diff:allocatable-diff"
 
-// manifests are the objects that `allocatable-diff manifests` prints.
-func manifests() []*unstructured.Unstructured {
+// controllerIn is the namespace of a fixture cluster's Karpenter.
+func controllerIn(cluster string) string {
+	if cluster == "v1alpha5" {
+		return "karpenter"
+	}
+	return "kube-system"
+}
+
+// manifests are the objects that `allocatable-diff manifests` prints for a fixture cluster.
+func manifests(cluster string) []*unstructured.Unstructured {
 	GinkgoHelper()
-	r := command{args: []string{"manifests", "--cluster-name", "prod"}}.run()
+	r := command{args: []string{"manifests", "--cluster-name", cluster, "--karpenter-namespace", controllerIn(cluster)}}.run()
 	Expect(r).To(exitWith(0))
 	var all []*unstructured.Unstructured
 	decoder := utilyaml.NewYAMLOrJSONDecoder(strings.NewReader(r.stdout), 4096)
@@ -47,7 +55,7 @@ func manifests() []*unstructured.Unstructured {
 func rules(kind string) []rbacv1.PolicyRule {
 	GinkgoHelper()
 	var out []rbacv1.PolicyRule
-	for _, object := range manifests() {
+	for _, object := range manifests(small) { // they are the same for all
 		if object.GetKind() != kind {
 			continue
 		}
@@ -64,7 +72,7 @@ func rules(kind string) []rbacv1.PolicyRule {
 }
 
 // grant gives a user the manifests' rights but for one resource, and returns its kubeconfig once they count.
-func grant(ctx context.Context, w *offline.Environment, without string) string {
+func grant(ctx context.Context, w *offline.Environment, without, namespace string) string {
 	GinkgoHelper()
 	name := "without-" + without
 	kubeconfig, err := w.AddUser(name)
@@ -74,7 +82,7 @@ func grant(ctx context.Context, w *offline.Environment, without string) string {
 	}
 	c := clientOf(w)
 	meta := metav1.ObjectMeta{Name: name}
-	local := metav1.ObjectMeta{Name: name, Namespace: "kube-system"}
+	local := metav1.ObjectMeta{Name: name, Namespace: namespace}
 	subjects := []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: name}}
 	for _, object := range []client.Object{
 		&rbacv1.ClusterRole{ObjectMeta: meta, Rules: left("ClusterRole")},
@@ -89,7 +97,7 @@ func grant(ctx context.Context, w *offline.Environment, without string) string {
 		await(ctx, c, name, nil, rule, "")
 	}
 	for _, rule := range left("Role") {
-		await(ctx, c, name, nil, rule, "kube-system")
+		await(ctx, c, name, nil, rule, namespace)
 	}
 	return kubeconfig
 }
@@ -111,7 +119,7 @@ var _ = Describe("The rights of `allocatable-diff manifests`", func() {
 		It("are enough, and the tool does nothing but read: "+cluster, func(ctx SpecContext) {
 			w := world(ctx, cluster)
 			c := clientOf(w)
-			for _, object := range manifests() {
+			for _, object := range manifests(cluster) {
 				Expect(c.Create(ctx, object)).To(Succeed(), "%s %s", object.GetKind(), object.GetName())
 				DeferCleanup(func() {
 					if object.GetKind() != "Namespace" { // no controller runs that would empty it
@@ -124,12 +132,12 @@ var _ = Describe("The rights of `allocatable-diff manifests`", func() {
 				await(ctx, c, serviceAccount, groups, rule, "")
 			}
 			for _, rule := range rules("Role") {
-				await(ctx, c, serviceAccount, groups, rule, "kube-system")
+				await(ctx, c, serviceAccount, groups, rule, controllerIn(cluster))
 			}
 			p := through(w.REST, nil)
-			r := liveCheck(cluster, p.kubeconfig(), "--as", serviceAccount, "--as-group", "system:serviceaccounts", "--as-group", "system:authenticated", "--karpenter-namespace", "kube-system").run()
+			r := liveCheck(cluster, p.kubeconfig(), "--as", serviceAccount, "--as-group", "system:serviceaccounts", "--as-group", "system:authenticated", "--karpenter-namespace", controllerIn(cluster)).run()
 			expected := healthy(cluster)
-			Expect(r.code).To(Equal(expected.code), r.GomegaString())
+			Expect(r.code).To(Equal(expected.code), r.GomegaString)
 			Expect(files(r)).To(Equal(files(expected)))
 			Expect(p.requests("")).NotTo(BeEmpty())
 			Expect(p.requests("")).To(HaveEach(HavePrefix("GET ")), "only reads reach the server")
@@ -138,7 +146,7 @@ var _ = Describe("The rights of `allocatable-diff manifests`", func() {
 
 	It("also hold a CronJob that the API server takes, and one AWS action", func() {
 		var kinds []string
-		for _, object := range manifests() {
+		for _, object := range manifests(small) {
 			kinds = append(kinds, object.GetKind())
 		}
 		Expect(kinds).To(ConsistOf("Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "CronJob"))
@@ -155,8 +163,8 @@ var _ = Describe("The rights of `allocatable-diff manifests`", func() {
 	)
 	DescribeTable("are the least: without", func(ctx SpecContext, resource, cluster, effect string) {
 		w := world(ctx, cluster)
-		kubeconfig := grant(ctx, w, resource)
-		c := liveCheck(cluster, kubeconfig, "--karpenter-namespace", "kube-system")
+		kubeconfig := grant(ctx, w, resource, controllerIn(cluster))
+		c := liveCheck(cluster, kubeconfig, "--karpenter-namespace", controllerIn(cluster))
 		if effect == ends {
 			r := loses(c)
 			Expect(r).To(exitWith(3))
@@ -174,7 +182,7 @@ var _ = Describe("The rights of `allocatable-diff manifests`", func() {
 		case unknown:
 			Expect(r).To(exitWith(4))
 		case assumed:
-			Expect(r.code).To(Equal(withoutKind(cluster, resource).code), r.GomegaString())
+			Expect(r.code).To(Equal(withoutKind(cluster, resource).code), r.GomegaString)
 		}
 	},
 		Entry(nil, "nodes", "v1beta1", ends),
@@ -188,6 +196,13 @@ var _ = Describe("The rights of `allocatable-diff manifests`", func() {
 		Entry(nil, "deployments", "v1beta1", assumed),
 		Entry(nil, "configmaps", "v1alpha5", assumed),
 	)
+
+	It("say nothing of a namespace that they do not reach, where Karpenter is found in the other", func(ctx SpecContext) {
+		w := world(ctx, "v1alpha5")
+		r := liveCheck("v1alpha5", grant(ctx, w, "nothing", "karpenter")).run()
+		Expect(r).To(exitWith(0))
+		Expect(files(r)).To(Equal(files(healthy("v1alpha5"))))
+	})
 
 	It("are all in that table", func() {
 		var named []string
@@ -221,4 +236,3 @@ func withoutKind(cluster, resource string) result {
 	Expect(left).To(Equal(1), "the file of %s", resource)
 	return check(cluster, append(args, "--instance-types", root+"/fixtures/ec2")...).run()
 }
-

@@ -160,9 +160,9 @@ func loses(nothing command) result {
 		names = append(names, name)
 	}
 	r := nothing.run()
-	Expect(entries(r.dir)).To(ConsistOf(names), r.GomegaString())
+	Expect(entries(r.dir)).To(ConsistOf(names), r.GomegaString)
 	for name, text := range files(r) {
-		Expect(text).To(Equal("of yesterday"), "%s of\n%s", name, r.GomegaString())
+		Expect(text).To(Equal("of yesterday"), "%s of\n%s", name, r.GomegaString)
 	}
 	return r
 }

@@ -24,11 +24,11 @@ var _ = Describe("A cluster read live", func() {
 			Expect(len(p.requests("/nodes?continue="))).To(BeNumerically(">=", 1), "the nodes came in one page")
 
 			fromFiles := check(cluster, append(types, "--from", fixture(cluster))...).run()
-			Expect(fromFiles.code).To(BeElementOf(0, 1, 4), fromFiles.GomegaString())
+			Expect(fromFiles.code).To(BeElementOf(0, 1, 4), fromFiles.GomegaString)
 			live := check(cluster, append(types, "--kubeconfig", w.Kubeconfig())...).run()
 			replayed := check(cluster, "--from", filepath.Join(recorded.dir, "s.json")).run()
 			for way, r := range map[string]result{"live": live, "replayed": replayed} {
-				Expect(r.code).To(Equal(fromFiles.code), r.GomegaString())
+				Expect(r.code).To(Equal(fromFiles.code), r.GomegaString)
 				Expect(r.stdout).To(Equal(fromFiles.stdout), way)
 				for name, text := range files(fromFiles) {
 					Expect(files(r)[name]).To(Equal(text), "%s, %s", name, way)
@@ -49,7 +49,7 @@ var _ = Describe("A cluster read live", func() {
 		c.env = append(c.env, "KUBECONFIG="+w.Kubeconfig(), "AWS_ENDPOINT_URL_EC2="+w.EC2URL)
 		before := w.EC2.Calls("DescribeInstanceTypes")
 		r := c.run()
-		Expect(r.code).To(BeNumerically("<=", 1), r.GomegaString())
+		Expect(r.code).To(BeNumerically("<=", 1), r.GomegaString)
 		Expect(w.EC2.Calls("DescribeInstanceTypes")).To(Equal(before+1), "one call for one batch of types")
 	})
 })
@@ -76,8 +76,8 @@ var _ = Describe("More types than EC2 gives in one call", func() {
 			return c.run()
 		}
 		live, named := asked(), check("many", "--from", from, "--instance-types", file).run()
-		Expect(fake.Calls("DescribeInstanceTypes")).To(Equal(2), live.GomegaString())
-		Expect(live.code).To(Equal(named.code), live.GomegaString())
+		Expect(fake.Calls("DescribeInstanceTypes")).To(Equal(2), live.GomegaString)
+		Expect(live.code).To(Equal(named.code), live.GomegaString)
 		Expect(files(live)["allocatable-diff.csv"]).To(Equal(files(named)["allocatable-diff.csv"]))
 		Expect(strings.Count(files(live)["allocatable-diff.csv"], "\n")).To(Equal(2 + many))
 
@@ -95,7 +95,7 @@ var _ = Describe("More types than EC2 gives in one call", func() {
 // manyTypes are n instance types that EC2 would describe as m5.large, and a node of each.
 func manyTypes(n int) (types, nodes string) {
 	GinkgoHelper()
-	node := nodesOf("karpenter-demo")[0]
+	node := nodesOf(small)[0]
 	catalogue := struct{ InstanceTypes []map[string]any }{}
 	list := map[string]any{"apiVersion": "v1", "kind": "List"}
 	var items []map[string]any

@@ -1,0 +1,117 @@
+package offline
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+var _ = Describe("snapshot --redact", func() {
+	for _, cluster := range fixtures() {
+		It("leaves none of the names, and reports that are equal but for them: "+cluster, Label("cluster:"+cluster), func(ctx SpecContext) {
+			w := world(ctx, cluster)
+			record := func(name string, args ...string) string {
+				GinkgoHelper()
+				r := command{args: slices.Concat([]string{"snapshot", "--cluster-name", "acme-" + cluster, "--kubeconfig", w.Kubeconfig(), "--instance-types", "ec2", "--endpoint-url", w.EC2URL, "-o", name}, args), env: credentials}.run()
+				Expect(r).To(exitWith(0))
+				return filepath.Join(r.dir, name)
+			}
+			original, redacted := record("original.json"), record("redacted.json", "--redact")
+			pairs := identities(original, redacted)
+			Expect(pairs).NotTo(BeEmpty())
+
+			judge := func(snapshot string) result {
+				GinkgoHelper()
+				return command{args: []string{"check", "--from", snapshot, "--output", "csv=allocatable-diff.csv", "--output", "csv-wide=nodes.csv", "--output", "junit=junit.xml", "--output", "json=run.json",
+					"--output", "markdown=summary.md", "--output", "html=report.html", "--output", "prometheus=metrics.prom"}}.run()
+			}
+			before, after := judge(original), judge(redacted)
+			Expect(after.code).To(Equal(before.code), after.GomegaString)
+
+			outputs := map[string]string{"the snapshot": read(redacted), "the table": after.stdout, "stderr": after.stderr}
+			for _, name := range entries(after.dir) {
+				outputs[name] = read(after.dir, name)
+			}
+			for name, text := range outputs {
+				for _, p := range pairs {
+					if p.distinct() {
+						Expect(text).NotTo(ContainSubstring(p.original), name)
+					}
+				}
+				Expect(text).NotTo(MatchRegexp(`arn:aws|\b\d{12}\b|\b10\.\d+\.\d+\.\d+\b|\bip-10-`), name)
+			}
+			// Every row of figures is the same, in the same order.
+			Expect(figures(after)).To(Equal(figures(before)))
+			// And with the names put back, so is the list of nodes.
+			Expect(named(pairs, nodeNames(after))).To(Equal(nodeNames(before)))
+		})
+	}
+})
+
+// identity is one name and what it was replaced by.
+type identity struct{ original, pseudonym string }
+
+// distinct reports whether the name can be told from a word of ours: "default" cannot.
+func (i identity) distinct() bool { return strings.ContainsAny(i.original, "-.:/0123456789") }
+
+// identities are the names of two snapshots of one cluster, one of them redacted. Both are in one order.
+func identities(original, redacted string) []identity {
+	GinkgoHelper()
+	type object struct{ Name, ProviderID string }
+	type snapshot struct {
+		Cluster                                                 string
+		Nodes, NodeClaims, NodePools, NodeClasses, NodeOverlays []object
+	}
+	var a, b snapshot
+	Expect(json.Unmarshal([]byte(read(original)), &a)).To(Succeed())
+	Expect(json.Unmarshal([]byte(read(redacted)), &b)).To(Succeed())
+	out := []identity{{a.Cluster, b.Cluster}}
+	for i, list := range [][]object{a.Nodes, a.NodeClaims, a.NodePools, a.NodeClasses, a.NodeOverlays} {
+		other := [][]object{b.Nodes, b.NodeClaims, b.NodePools, b.NodeClasses, b.NodeOverlays}[i]
+		Expect(other).To(HaveLen(len(list)))
+		for j := range list {
+			out = append(out, identity{list[j].Name, other[j].Name})
+			if list[j].ProviderID != "" {
+				out = append(out, identity{list[j].ProviderID, other[j].ProviderID})
+			}
+		}
+	}
+	return out
+}
+
+func named(pairs []identity, names []string) []string {
+	back := map[string]string{}
+	for _, p := range pairs {
+		back[p.pseudonym] = p.original
+	}
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = back[n]
+	}
+	return out
+}
+
+// nodeNames are the second cell of every row of nodes.csv.
+func nodeNames(r result) []string {
+	GinkgoHelper()
+	var out []string
+	for _, row := range strings.Split(strings.TrimSpace(read(r.dir, "nodes.csv")), "\n")[1:] {
+		out = append(out, strings.Split(row, ",")[1])
+	}
+	return out
+}
+
+// figures are the cells of nodes.csv that hold no name: from the instance type to the cause. The last, the reason, may.
+func figures(r result) []string {
+	GinkgoHelper()
+	var out []string
+	for _, row := range strings.Split(strings.TrimSpace(read(r.dir, "nodes.csv")), "\n")[1:] {
+		cells := strings.Split(row, ",")
+		out = append(out, strings.Join(cells[4:16], ","))
+	}
+	return out
+}
