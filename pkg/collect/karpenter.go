@@ -103,7 +103,13 @@ func (d *Deployment) container() Container {
 	return Container{}
 }
 
-// Controller finds the release and the settings of the running Karpenter in its Deployment and ConfigMaps. served are
+// detection is what was found, and how many of the ConfigMaps are Karpenter's.
+type detection struct {
+	controller snapshot.Controller
+	configMaps int
+}
+
+// detect finds the release and the settings of the running Karpenter in its Deployment and ConfigMaps. served are
 // the API versions of group karpenter.sh that the cluster has, such as "karpenter.sh/v1beta1". namespace is where
 // Karpenter runs; empty means kube-system, then karpenter, then wherever a Deployment of it is.
 //
@@ -113,18 +119,8 @@ func (d *Deployment) container() Container {
 // not the ConfigMap. Values are kept as written; a setting that nothing sets stays empty, and then the default of
 // Karpenter applies.
 // Source: pkg/operator/options and pkg/apis/settings, v0.27 … v1.15 (capacity model §7).
-func Controller(deployments []Deployment, configMaps []ConfigMap, served []string, namespace string) snapshot.Controller {
-	return detect(deployments, configMaps, served, namespace).controller
-}
-
-// detection is what was found, and how many of the objects are Karpenter's.
-type detection struct {
-	controller              snapshot.Controller
-	deployments, configMaps int
-}
-
 func detect(deployments []Deployment, configMaps []ConfigMap, served []string, namespace string) detection {
-	d := detection{deployments: len(deployments)}
+	var d detection
 	c := &d.controller
 	e := &environment{configMaps: configMaps, used: map[string]bool{}, notes: &c.Notes}
 	if e.deployment = choose(deployments, namespace, &c.Notes); e.deployment != nil {

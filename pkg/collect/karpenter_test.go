@@ -66,7 +66,7 @@ func TestRelease(t *testing.T) {
 		{"latest, v1 and v1beta1 served", "karpenter/controller:latest", nil, served("v1", "v1beta1"), "1.0", "the API versions karpenter.sh/v1 and karpenter.sh/v1beta1 (Karpenter v1.0)", ""},
 		{"an overlay's API version says nothing", "karpenter/controller:latest", nil, served("v1alpha1", "v1beta1"), "0.37", "the API versions karpenter.sh/v1beta1 (Karpenter v0.33 to v0.37)", ""},
 	} {
-		c := Controller([]Deployment{deployment(t, `"image":"`+row.image+`"`, row.labels...)}, nil, row.served, "")
+		c := detect([]Deployment{deployment(t, `"image":"`+row.image+`"`, row.labels...)}, nil, row.served, "").controller
 		if want := (snapshot.Setting{Value: row.value, From: row.from}); c.Version != want {
 			t.Errorf("%s: %+v, want %+v", row.reason, c.Version, want)
 		}
@@ -76,10 +76,10 @@ func TestRelease(t *testing.T) {
 		}
 	}
 	// Without a Deployment the API versions are all there is.
-	if c := Controller(nil, nil, served("v1beta1"), ""); c.Version.Value != "0.37" {
+	if c := detect(nil, nil, served("v1beta1"), "").controller; c.Version.Value != "0.37" {
 		t.Errorf("without a Deployment: %+v", c.Version)
 	}
-	if c := Controller(nil, nil, served("v1"), ""); c.Version.Found() {
+	if c := detect(nil, nil, served("v1"), "").controller; c.Version.Found() {
 		t.Errorf("v1 alone is every release since v1.1: %+v", c.Version)
 	}
 }
@@ -190,14 +190,14 @@ func TestSettings(t *testing.T) {
 			Notes:        []string{"ConfigMap kube-system/karpenter-global-settings is not used: Karpenter v0.33 and newer do not read it"},
 		}},
 	} {
-		got := Controller([]Deployment{deployment(t, row.container, row.labels...)}, row.configMaps, nil, "")
+		got := detect([]Deployment{deployment(t, row.container, row.labels...)}, row.configMaps, nil, "").controller
 		got.Version = snapshot.Setting{}
 		if diff := cmp.Diff(row.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", row.reason, diff)
 		}
 	}
 	// A v1alpha5 dump without the Deployment: the ConfigMap counts, since the API versions say how old Karpenter is.
-	got := Controller(nil, []ConfigMap{old}, []string{"karpenter.sh/v1alpha5"}, "")
+	got := detect(nil, []ConfigMap{old}, []string{"karpenter.sh/v1alpha5"}, "").controller
 	if got.VMMemoryOverheadPercent.Value != "0.08" || len(got.Notes) > 0 {
 		t.Errorf("without a Deployment: %+v", got)
 	}

@@ -141,9 +141,6 @@ func unquote(raw jsontext.Value) ([]byte, error) {
 	return jsontext.AppendUnquote(nil, raw)
 }
 
-// get is the value of a label; empty when it is not there.
-func (l *labelSet) get(key string) string { return l.list.Get(key) }
-
 // selectable lets a selector look at a label list.
 type selectable snapshot.Labels
 
