@@ -18,6 +18,8 @@ type Format struct {
 	File string
 	// Write writes the whole report. It does not change the run.
 	Write func(io.Writer, *gate.Run, Options) error
+	// Recommends says that the report shows Options.Recommendation: nobody else needs to work it out.
+	Recommends bool
 }
 
 // Options are the choices that a person has. The zero value is the default of each.
@@ -42,8 +44,8 @@ var Formats = []Format{
 	{Name: "csv-wide", File: "nodes.csv", Write: writeWideCSV},
 	{Name: junitFormat, File: "junit.xml", Write: writeJUnit},
 	{Name: "json", File: "run.json", Write: writeJSON},
-	{Name: "markdown", File: "summary.md", Write: writeMarkdown},
-	{Name: "html", File: "report.html", Write: writeHTML},
+	{Name: "markdown", File: "summary.md", Write: writeMarkdown, Recommends: true},
+	{Name: "html", File: "report.html", Write: writeHTML, Recommends: true},
 	{Name: "prometheus", File: "metrics.prom", Write: writeMetrics},
 	{Name: "github", Write: writeGitHub},
 	{Name: "table", Write: writeTable},

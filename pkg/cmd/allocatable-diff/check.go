@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/allocatable-diff/allocatable-diff/pkg/collect"
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
 	"github.com/allocatable-diff/allocatable-diff/pkg/options"
+	"github.com/allocatable-diff/allocatable-diff/pkg/recommend"
 	"github.com/allocatable-diff/allocatable-diff/pkg/report"
 	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
 )
@@ -57,9 +60,17 @@ func (p *program) check(ctx context.Context, o *options.Options, flags checkFlag
 		return usage(err)
 	}
 	how.Today = time.Now()
-	run, err := p.evaluate(ctx, o, how)
+	in, err := p.load(ctx, o)
 	if err != nil {
 		return err
+	}
+	run, err := p.judge(in, how)
+	if err != nil {
+		return err
+	}
+	ro := reportOptions(o, flags)
+	if ro.Recommendation, err = recommendationFor(outputs, in, how); err != nil {
+		return usage(err)
 	}
 	if o.Ratchet {
 		if err := ratchet(run, how.Baseline, o.Baseline); err != nil {
@@ -77,7 +88,7 @@ func (p *program) check(ctx context.Context, o *options.Options, flags checkFlag
 			}
 		}
 		onStdout = onStdout || out.path == "-"
-		if err := p.writeWith(out, run, reportOptions(o, flags)); err != nil {
+		if err := p.writeWith(out, run, ro); err != nil {
 			return err
 		}
 	}
@@ -98,6 +109,19 @@ func (p *program) print(run *gate.Run, o *options.Options) error {
 		return err
 	}
 	return table.Write(p.stdout, run, report.Options{Color: !o.NoColor && isTerminal(p.stdout)})
+}
+
+// recommendationFor works out the overhead to set where a report shows it; nil where none does, and for run files,
+// which do not hold what it rests on.
+func recommendationFor(outputs []output, in collect.Input, how gate.Options) (*recommend.Report, error) {
+	if len(in.Runs) > 0 || !slices.ContainsFunc(outputs, func(o output) bool { return o.format.Recommends }) {
+		return nil, nil
+	}
+	samples, err := recommend.Samples(in.Snapshots, how)
+	if err != nil {
+		return nil, err
+	}
+	return recommend.Compute(samples, recommend.Options{MinSamples: recommend.DefaultMinSamples}), nil
 }
 
 // output is one --output: a format and where it goes.
