@@ -21,8 +21,9 @@ type Snapshot struct {
 	NodeOverlays      []NodeOverlay  `json:"nodeOverlays,omitzero"`
 	NodeClaims        []NodeClaim    `json:"nodeClaims,omitzero"`
 	Nodes             []Node         `json:"nodes,omitzero"`
-	// Ignored counts the objects of kinds that nothing here reads, by kind.
-	Ignored []KindCount `json:"ignored,omitzero"`
+	// Ignored counts the objects of kinds that nothing here reads, by kind. It is about the input, not the cluster: it is
+	// neither recorded nor part of the digest.
+	Ignored []KindCount `json:"-"`
 	// Gaps are the kinds that could not be read although they may exist (a 403, say), each with the reason and
 	// what to do. An absent CRD is not a gap.
 	Gaps []Gap `json:"gaps,omitzero"`
