@@ -208,8 +208,14 @@ func (d *dump) read(dec *jsontext.Decoder, s *source, hint header) (*held, error
 			}
 			h.items = append(h.items, items...)
 			continue
+		case h.header.isList() && name == "metadata" && s.replaces: // of a file it does not matter
+			var list struct {
+				Continue string `json:"continue"`
+			}
+			err = json.UnmarshalDecode(dec, &list)
+			s.next = list.Continue
 		case h.header.isList():
-			err = dec.SkipValue() // the list's own metadata
+			err = dec.SkipValue()
 		default:
 			if !decided && h.header.known() {
 				decided = true

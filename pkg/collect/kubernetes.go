@@ -156,7 +156,7 @@ func (l *listing) pages(ctx context.Context, mapping *meta.RESTMapping, namespac
 	options := &client.ListOptions{Namespace: namespace, Limit: l.chunk}
 	begin := l.dump.mark()
 	for n := 0; ; {
-		page := &unstructured.UnstructuredList{}
+		page := &page{dump: l.dump}
 		page.SetGroupVersionKind(mapping.GroupVersionKind.GroupVersion().WithKind(mapping.GroupVersionKind.Kind + "List"))
 		err := l.reader.List(ctx, page, options)
 		if apierrors.IsResourceExpired(err) && options.Continue != "" {
@@ -167,12 +167,7 @@ func (l *listing) pages(ctx context.Context, mapping *meta.RESTMapping, namespac
 		if err != nil {
 			return err
 		}
-		for i := range page.Items {
-			if err := l.keep(&page.Items[i]); err != nil {
-				return err
-			}
-		}
-		n += len(page.Items)
+		n += page.objects
 		if l.progress != nil {
 			fmt.Fprintf(l.progress, "reading %s: %d\n", mapping.Resource.Resource, n)
 		}
@@ -182,14 +177,47 @@ func (l *listing) pages(ctx context.Context, mapping *meta.RESTMapping, namespac
 	}
 }
 
+// page is one answer of a list, decoded straight into the dump: as maps of maps it would take twenty times its size.
+type page struct {
+	unstructured.UnstructuredList // holds no objects, only where the next page begins
+	dump                          *dump
+	objects                       int
+}
+
+// UnmarshalJSON reads the answer.
+func (p *page) UnmarshalJSON(data []byte) error {
+	s := answer(data)
+	before := p.dump.objects
+	if err := p.dump.readJSON(s); err != nil {
+		return notInput(err)
+	}
+	p.objects = p.dump.objects - before
+	p.SetContinue(s.next)
+	return nil
+}
+
+// answer reads what the API server said. One object may be in two lists, changed between them (namespaces overlap,
+// say): the later one counts.
+func answer(data []byte) *source {
+	return &source{name: "the API server", named: true, replaces: true, reader: bufio.NewReader(bytes.NewReader(data))}
+}
+
+// notInput is err without the mark that a person gave what is wrong.
+func notInput(err error) error {
+	var input *InputError
+	if errors.As(err, &input) {
+		return fmt.Errorf("%s: %w", input.File, input.Err)
+	}
+	return err
+}
+
 // keep puts an object into the dump the way a file's objects get there.
 func (l *listing) keep(o *unstructured.Unstructured) error {
 	data, err := o.MarshalJSON()
 	if err != nil {
 		return fmt.Errorf("%s %q: %w", o.GetKind(), o.GetName(), err)
 	}
-	// One object may be in two lists, changed between them (namespaces overlap, say): the later one counts.
-	return l.dump.readJSON(&source{name: "the API server", named: true, replaces: true, reader: bufio.NewReader(bytes.NewReader(data))})
+	return notInput(l.dump.readJSON(answer(data)))
 }
 
 // controller reads Karpenter's Deployment, and the ConfigMaps that hold its settings.

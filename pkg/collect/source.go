@@ -43,8 +43,10 @@ type source struct {
 	named bool
 	// replaces: an object that comes twice replaces the earlier one, as the later answers of a live cluster do.
 	replaces bool
-	reader   *bufio.Reader
-	lines    int // newlines read so far
+	// next is where the next page of the list begins that was read; empty for the last one.
+	next   string
+	reader *bufio.Reader
+	lines  int // newlines read so far
 }
 
 // Read counts the lines, so that an error can name the one it is in.
