@@ -128,16 +128,23 @@ func overheadChart(run *gate.Run, r *recommend.Report) (*drawing, error) {
 		}
 		fits = append(fits, xy)
 	}
-	least, most := points[0].gib, points[0].gib
+	least, most, top := points[0].gib, points[0].gib, 1.0
 	for _, m := range points {
-		least, most = min(least, m.gib), max(most, m.gib)
+		least, most, top = min(least, m.gib), max(most, m.gib), max(top, m.kept*100)
+	}
+	for _, percent := range percents(run) {
+		top = max(top, percent*100)
 	}
 	least, most = least/1.3, most*1.3
 	caption := "Each point is a node; one above the line of the overhead that is set has less memory than Karpenter expects."
 	if r != nil && r.Line != nil {
 		line := *r.Line
 		if err := curve(p, least, most, inkLine, fmt.Sprintf("%d MiB + %s%%", line.Mebibytes, decimal(line.Fraction*100)), func(gib float64) float64 {
-			return (float64(line.Mebibytes)/1024/gib + line.Fraction) * 100
+			y := (float64(line.Mebibytes)/1024/gib + line.Fraction) * 100
+			if y > 1.6*top { // steep on the left, where it would flatten the rest
+				return math.NaN()
+			}
+			return y
 		}); err != nil {
 			return nil, err
 		}
@@ -220,13 +227,18 @@ func (niceTicks) Ticks(low, high float64) []plot.Tick {
 
 var dashes = map[ink][]vg.Length{inkNow: {6, 3}, inkFlat: nil, inkLine: {2, 2}}
 
-// curve draws f between two abscissas, with points evenly apart on the logarithmic axis.
+// curve draws f between two abscissas, with points evenly apart on the logarithmic axis; not where f is NaN.
 func curve(p *plot.Plot, from, to float64, i ink, name string, f func(float64) float64) error {
 	const steps = 60
 	var xys plotter.XYs
 	for s := 0; s <= steps; s++ {
 		x := from * math.Pow(to/from, float64(s)/steps)
-		xys = append(xys, plotter.XY{X: x, Y: f(x)})
+		if y := f(x); !math.IsNaN(y) {
+			xys = append(xys, plotter.XY{X: x, Y: y})
+		}
+	}
+	if len(xys) == 0 {
+		return nil
 	}
 	return polyline(p, xys, i, name)
 }
@@ -296,9 +308,16 @@ func (s sweep) draw(r *recommend.Report) (*drawing, error) {
 		return nil, nil
 	}
 	p := newPlot("vmMemoryOverheadPercent", s.label)
+	outcomes := slices.Clone(r.Sweep)
+	for _, o := range []*recommend.Outcome{r.AtFlat, r.Current} { // the curve must not cut their corners
+		if o != nil && !(o == r.Current && r.ControllersDiffer) && !slices.ContainsFunc(outcomes, func(other recommend.Outcome) bool { return other.Percent == o.Percent }) {
+			outcomes = append(outcomes, *o)
+		}
+	}
+	slices.SortFunc(outcomes, func(a, b recommend.Outcome) int { return cmp.Compare(a.Percent, b.Percent) })
 	var xys plotter.XYs
 	top := 1.0
-	for _, o := range r.Sweep {
+	for _, o := range outcomes {
 		xys = append(xys, plotter.XY{X: o.Percent, Y: s.of(o)})
 		top = max(top, s.of(o))
 	}
