@@ -24,6 +24,8 @@ GINKGO  := go tool ginkgo
 TOOL    := go tool -modfile=.github/tools/go.mod
 TALLY   := go run ./suites/harness/tally
 ENVTEST := pkg/offline/servers/envtest.sh
+# What e2e-diff runs: a package, or a suite that was compiled before (E2E=allocatable.test).
+E2E     := ./suites/allocatable
 # The packages without cluster or cloud clients, on which the race detector is cheap, and those with them.
 PURE    := $(addprefix ./pkg/,snapshot expect compare gate recommend report options)
 CLIENTS := ./pkg/collect ./pkg/offline ./pkg/cmd/...
@@ -69,7 +71,7 @@ endif
 	@rm -f $(JUNIT)/e2e.xml
 	@CLUSTER_NAME='$(CLUSTER_NAME)' SOURCE='$(if $(strip $(SOURCE)),$(if $(filter -,$(SOURCE)),-,$(abspath $(SOURCE))),$(REPORTS)/snapshot.json)' \
 		POLICY='$(if $(POLICY),$(abspath $(POLICY)))' REPORTS='$(abspath $(REPORTS))' \
-		$(SPECS) --junit-report=e2e.xml ./suites/allocatable
+		$(SPECS) --junit-report=e2e.xml $(E2E)
 	@$(TALLY) $(JUNIT)/e2e.xml
 
 .PHONY: e2etests

@@ -1,5 +1,8 @@
 // Command tally sums JUnit files and prints one plain line: "N passed, N failed, N skipped". It exits with 1 when a test
 // failed, and when none ran: an empty run proves nothing.
+//
+// Ginkgo lists the nodes around its specs as test cases too. They run even where no spec does, so they count when they
+// fail alone.
 package main
 
 import (
@@ -31,6 +34,7 @@ func (c *counts) add(s suite) {
 		switch {
 		case t.Failure != nil || t.Error != nil:
 			c.failed++
+		case aroundSpecs(t.Name):
 		case t.Skipped != nil:
 			c.skipped++
 		default:
@@ -41,6 +45,10 @@ func (c *counts) add(s suite) {
 		c.add(inner)
 	}
 }
+
+// aroundSpecs reports whether a test case is a node of Ginkgo's that is no spec: "[ReportAfterSuite] reports", where a spec
+// is "[It] …".
+func aroundSpecs(name string) bool { return strings.HasPrefix(name, "[") && !strings.HasPrefix(name, "[It]") }
 
 func main() {
 	c, err := sum(os.Args[1:])
