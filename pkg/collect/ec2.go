@@ -115,13 +115,13 @@ func newEC2(ctx context.Context, o *options.Options) (EC2, string, error) {
 	short, cancel := context.WithTimeout(ctx, credentialsTimeout)
 	defer cancel()
 	if cfg.Credentials == nil {
-		return nil, "", noCredentials
+		return nil, "", errNoCredentials
 	}
 	if _, err := cfg.Credentials.Retrieve(short); err != nil {
 		if expired := remedyOf(err); expired != "" {
 			return nil, "", fmt.Errorf("finding AWS credentials: %s", expired)
 		}
-		return nil, "", noCredentials
+		return nil, "", errNoCredentials
 	}
 	if cfg.RetryMaxAttempts == 0 {
 		cfg.RetryMaxAttempts = attempts
@@ -134,7 +134,7 @@ func newEC2(ctx context.Context, o *options.Options) (EC2, string, error) {
 	return describe(client.DescribeInstanceTypes), cfg.Region, nil
 }
 
-var noCredentials = errors.New("no AWS credentials: set --profile or AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; in a pod use IRSA or Pod Identity (with an IMDS hop limit of 1 a pod cannot reach the instance's role); or use --instance-types labels, which needs no AWS at all")
+var errNoCredentials = errors.New("no AWS credentials: set --profile or AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; in a pod use IRSA or Pod Identity (with an IMDS hop limit of 1 a pod cannot reach the instance's role); or use --instance-types labels, which needs no AWS at all")
 
 // EC2 is the part of the EC2 API that is used.
 type EC2 interface {

@@ -62,13 +62,13 @@ func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // UnmarshalText reads the status's name.
 func (s *Status) UnmarshalText(text []byte) error { return readWord(statusNames, text, s) }
 
-// readWord finds text among names and sets to to its index.
-func readWord[T ~uint8](names []string, text []byte, to *T) error {
+// readWord finds text among names and sets word to its index.
+func readWord[T ~uint8](names []string, text []byte, word *T) error {
 	i := slices.Index(names, string(text))
 	if i < 0 {
 		return fmt.Errorf("%q is none of %q", text, names)
 	}
-	*to = T(i)
+	*word = T(i)
 	return nil
 }
 

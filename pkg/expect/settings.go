@@ -103,7 +103,7 @@ func (r *Resolved) resolveVersion(c snapshot.Controller, o Overrides) error {
 		if err != nil {
 			r.Version, r.VersionFrom = Newest, "assumed: the newest release known"
 			r.Assumptions = append(r.Assumptions, fmt.Sprintf("%s says %q, which names no release: judged by the rules of v%s (set --karpenter-version)", c.Version.From, c.Version.Value, Newest))
-			return nil
+			return nil //nolint:nilerr // a build that names no release is judged, with the assumption above
 		}
 		r.Version, r.VersionFrom = v, c.Version.From
 		if v.Before(Oldest) {

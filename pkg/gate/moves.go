@@ -160,9 +160,9 @@ func Compare(a, b *Run) *Moves {
 		}
 	}
 	for _, k := range from.order {
-		was, now := from.ranges[k], Range{}
-		var ok bool
-		if now, ok = to.ranges[k]; !ok {
+		was := from.ranges[k]
+		now, ok := to.ranges[k]
+		if !ok {
 			continue
 		}
 		delta := moved(k.resource, was, now)

@@ -46,7 +46,7 @@ func (e *extremes) add(v float64, labels ...string) {
 func newMetrics(registry *prometheus.Registry) *metrics {
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
 		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "allocatable_diff", Name: name, Help: help}, labels)
-		registry.MustRegister(g) // fails only on two metrics of one name
+		registry.MustRegister(g) //nolint:forbidigo // fails only on two metrics of one name
 		return g
 	}
 	extreme := func(sign float64, name, help string) *extremes {
