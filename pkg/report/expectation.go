@@ -56,7 +56,13 @@ func (q quantities) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(strconv.Quote(e.name) + ":" + strconv.Quote(e.text))
+		// a NodeOverlay can name a resource anything: Go's quoting is not JSON's
+		name, err := json.Marshal(e.name)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteString(":" + strconv.Quote(e.text))
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
@@ -229,14 +235,14 @@ func explainResource(b *strings.Builder, r *expect.Resource) {
 	if r.Capacity.Value == 0 && r.Allocatable.Value == 0 {
 		return
 	}
-	fmt.Fprintf(b, "  %s\n    capacity     %s\n", r.Name, r.CapacityTerms.Text(r.Name))
+	fmt.Fprintf(b, "  %s\n    capacity         %s\n", r.Name, r.CapacityTerms.Text(r.Name))
 	for _, part := range []struct {
 		name string
 		sum  expect.Sum
-	}{{"kube-reserved", r.KubeReserved}, {"system", r.SystemReserved}, {"eviction", r.Eviction}, {"huge pages", r.HugePages}} {
+	}{{"kube-reserved", r.KubeReserved}, {"system-reserved", r.SystemReserved}, {"eviction", r.Eviction}, {"huge pages", r.HugePages}} {
 		if len(part.sum) > 0 {
-			fmt.Fprintf(b, "    − %-10s %s\n", part.name, part.sum.Text(r.Name))
+			fmt.Fprintf(b, "    − %-15s %s\n", part.name, part.sum.Text(r.Name))
 		}
 	}
-	fmt.Fprintf(b, "    allocatable  %s\n", quantity(r.Name, r.Allocatable))
+	fmt.Fprintf(b, "    allocatable      %s\n", quantity(r.Name, r.Allocatable))
 }
