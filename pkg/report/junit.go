@@ -269,12 +269,28 @@ func (c *junitNode) testcase() *junitCase {
 		out.Skipped = &junitSkip{problem("", n.Reason, "").Message}
 	case o == failed:
 		kind, message := failingRows(n)
-		out.Failure = problem(kind, message, n.Text()+"\n"+origin(n))
+		out.Failure = problem(kind, message, join("\n", n.Text(), unknownRows(n), origin(n)))
 	case n.Severity == gate.Warn:
-		text := escapedText("warning\n" + n.Text() + "\n" + origin(n))
+		text := escapedText(join("\n", "warning", n.Text(), unknownRows(n), origin(n)))
 		out.Out = &text
+	default:
+		if rows := unknownRows(n); rows != "" { // passed by what could be judged
+			text := escapedText(join("\n", rows, origin(n)))
+			out.Out = &text
+		}
 	}
 	return out
+}
+
+// unknownRows are the rows of a judged node that could not be judged, one to a line.
+func unknownRows(n *gate.Node) string {
+	var lines []string
+	for i := range n.Rows {
+		if r := &n.Rows[i]; r.Status == compare.Unknown {
+			lines = append(lines, fmt.Sprintf("could not judge %s %s: %s", r.Resource, r.Field, r.Reason))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // failingRows is the kind of the first row that fails, and all of them on one line.

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/allocatable-diff/allocatable-diff/pkg/compare"
+	"github.com/allocatable-diff/allocatable-diff/pkg/expect"
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
 )
 
@@ -239,6 +241,17 @@ func TestJUnitOutcomes(t *testing.T) {
 	}
 	if c := cases["ip-10-0-2-1"]; c.Failure != nil || c.Skipped != nil || c.Out != "" {
 		t.Errorf("a node within tolerance is %+v", c)
+	}
+}
+
+// TestJUnitUnknownRows: a node that passes by what could be judged says what could not.
+func TestJUnitUnknownRows(t *testing.T) {
+	clean := cleanRun(t)
+	node := clean.Nodes[0]
+	node.Rows = append(slices.Clone(node.Rows), gate.Row{Row: compare.Row{Resource: expect.NvidiaGPU, Field: compare.Allocatable, Status: compare.Unknown, Reason: "the GPUs are not known"}})
+	doc := checkJUnit(t, "unknown row", written(t, "junit", concluded(t, gate.DefaultPolicy(), clean.Clusters, []gate.Node{node}), Options{}))
+	if c := doc.Suite[0].Cases[0]; c.Failure != nil || !strings.HasPrefix(c.Out, "could not judge nvidia.com/gpu allocatable: the GPUs are not known\n") {
+		t.Errorf("%+v", c)
 	}
 }
 
