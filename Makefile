@@ -22,6 +22,7 @@ DRIFT   := fixtures/clusters/karpenter-drift
 TYPES   := fixtures/ec2
 GINKGO  := go tool ginkgo
 TOOL    := go tool -modfile=.github/tools/go.mod
+ACTIONLINT := go tool -modfile=.github/tools/actionlint/go.mod actionlint
 TALLY   := go run ./suites/harness/tally
 ENVTEST := pkg/offline/servers/envtest.sh
 # What e2e-diff runs: a package, or a suite that was compiled before (E2E=allocatable.test).
@@ -118,7 +119,7 @@ envtest: ## Find, download or build kube-apiserver and etcd; print their folder
 toolchain: ## Fetch and build the tools that the other targets use
 	@go mod download
 	@go build -o /dev/null github.com/onsi/ginkgo/v2/ginkgo
-	@$(TOOL) gotestsum --version && $(TOOL) golangci-lint --version && $(TOOL) actionlint -version
+	@$(TOOL) gotestsum --version && $(TOOL) golangci-lint --version && $(ACTIONLINT) -version
 
 .PHONY: codegen
 codegen: ## Write the goldens and the generated parts of the documentation anew
@@ -132,7 +133,7 @@ lint: ## Run the linters
 verify: lint ## Check tidiness, generated files, linters, workflows and known vulnerabilities
 	@go mod tidy -diff
 	@$(MAKE) --no-print-directory codegen && git diff --exit-code -- . || { echo "generated files were not up to date: commit what make codegen wrote" >&2; exit 1; }
-	@$(TOOL) actionlint
+	@$(ACTIONLINT)
 	@$(TOOL) govulncheck ./... || { code=$$?; [ $$code -ne 3 ] && echo "vulnerabilities were NOT checked: their database did not answer" || exit $$code; }
 
 .PHONY: presubmit
