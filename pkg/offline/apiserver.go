@@ -142,6 +142,9 @@ func (e *Environment) startServers(ctx context.Context, definitions []*apiextens
 		e.envtest.ControlPlane.GetAPIServer().Path = filepath.Join(assets, "kube-apiserver")
 		e.envtest.ControlPlane.Etcd = &envtest.Etcd{Path: filepath.Join(assets, "etcd")}
 	}
+	// Without a route to anywhere the server finds no address of its own to advertise, and ends; and one on loopback it
+	// could not write into the kubernetes Service, which nobody needs here.
+	e.envtest.ControlPlane.GetAPIServer().Configure().Set("advertise-address", "127.0.0.1").Set("endpoint-reconciler-type", "none")
 	// It would taint each new node not-ready, which no kubelet would take away again.
 	e.envtest.ControlPlane.GetAPIServer().Configure().Append("disable-admission-plugins", "TaintNodesByCondition")
 	e.REST, err = e.envtest.Start()

@@ -38,7 +38,6 @@ type result struct {
 	code           int
 	stdout, stderr string
 	dir            string
-	state          *os.ProcessState
 }
 
 // GomegaString is what a failed expectation prints.
@@ -72,7 +71,7 @@ func (c command) run() result {
 
 func (c *command) resultOf(s *gexec.Session) result {
 	line := strings.Join(slices.Concat([]string{filepath.Base(c.program)}, c.args), " ")
-	return result{line: line, code: s.ExitCode(), stdout: string(s.Out.Contents()), stderr: string(s.Err.Contents()), dir: c.dir, state: s.Command.ProcessState}
+	return result{line: line, code: s.ExitCode(), stdout: string(s.Out.Contents()), stderr: string(s.Err.Contents()), dir: c.dir}
 }
 
 // environment has a home and a cache of the spec's own, and no AWS but what a spec gives.
