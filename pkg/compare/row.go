@@ -123,8 +123,10 @@ var core = []string{expect.Memory, expect.CPU, expect.EphemeralStorage, expect.P
 // Rows compares the node of s with its expectation: capacity and allocatable of every resource, in the expectation's
 // order, then what only the node has, by name. A resource that is zero on one side and absent on the other makes no row:
 // every node lists hugepages-* as 0, and most types have no GPU.
-func Rows(s Subject) []Row {
-	rows := make([]Row, 0, 12)
+func Rows(s Subject) []Row { return AppendRows(make([]Row, 0, 12), s) }
+
+// AppendRows is Rows into memory that is there already.
+func AppendRows(rows []Row, s Subject) []Row {
 	for i := range s.Expect.Resources {
 		r := &s.Expect.Resources[i]
 		rows = appendRow(rows, s, r.Name, Capacity, r.Capacity, r.Unknown)

@@ -78,8 +78,8 @@ func (r *Run) Ratchet(old *Baseline) *Baseline {
 	current := map[acceptedKey]Accepted{}
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
-		for j := range n.Rows {
-			for _, a := range n.Rows[j].accepted(n) {
+		for _, row := range n.Rows {
+			for _, a := range row.accepted(n) {
 				if was, ok := current[a.key()]; !ok || size(a.Delta) > size(was.Delta) {
 					current[a.key()] = a
 				}

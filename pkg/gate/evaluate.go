@@ -58,7 +58,7 @@ func newEvaluation(s *snapshot.Snapshot, o Options) (*evaluation, error) {
 	}
 	return &evaluation{
 		snapshot: s, index: snapshot.NewIndex(s), settings: settings, options: o,
-		models: map[modelKey]modelResult{}, expected: map[expectKey]expectResult{},
+		models: map[modelKey]modelResult{}, expected: map[expectKey]expectResult{}, rows: newRowPool(),
 	}, nil
 }
 
@@ -100,6 +100,10 @@ type evaluation struct {
 	baseline    map[acceptedKey]*Accepted
 	models      map[modelKey]modelResult
 	expected    map[expectKey]expectResult
+	rows        *rowPool
+	// compared and judged are the rows of the node at hand.
+	compared []compare.Row
+	judged   []Row
 }
 
 // modelKey is what decides a model: nodes that agree in it share one.
@@ -176,30 +180,29 @@ func (e *evaluation) node(n *snapshot.Node) Node {
 	result, subject := e.classified(n)
 	switch result.State {
 	case Foreign, Skipped:
-		result.Rows = unjudged(subject, compare.Skipped)
+		result.Rows = e.unjudged(subject, compare.Skipped)
 		return result
 	case Unknown:
 		result.Severity = e.options.Policy.Unknown
-		result.Rows = unjudged(subject, compare.Unknown)
+		result.Rows = e.unjudged(subject, compare.Unknown)
 		return result
 	}
 	for _, note := range n.Join.Notes {
 		e.assumptions.add(note, 1)
 	}
-	rows := compare.Rows(subject)
-	compare.Explain(subject, rows)
-	result.Rows = e.judge(subject, rows, &result)
+	e.compared = compare.AppendRows(e.compared[:0], subject)
+	compare.Explain(subject, e.compared)
+	result.Rows = e.judge(subject, e.compared, &result)
 	return result
 }
 
 // unjudged is the rows of a node that is not judged: figures without a severity.
-func unjudged(s compare.Subject, status compare.Status) []Row {
-	rows := compare.Unjudged(s, status)
-	out := make([]Row, len(rows))
-	for i := range rows {
-		out[i].Row = rows[i]
+func (e *evaluation) unjudged(s compare.Subject, status compare.Status) []*Row {
+	e.judged = e.judged[:0]
+	for _, r := range compare.Unjudged(s, status) {
+		e.judged = append(e.judged, Row{Row: r})
 	}
-	return out
+	return e.rows.share(e.judged)
 }
 
 // subject finds what explains a node; it fails where the node cannot be judged whatever its instance type is.

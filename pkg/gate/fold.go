@@ -36,8 +36,7 @@ func (r *Run) fold(extra []Finding) {
 		}
 		g := group{n.Cluster, n.InstanceType, n.NodeClass, n.AMIFamily, n.OSImage}
 		sizes[g]++
-		for j := range n.Rows {
-			row := &n.Rows[j]
+		for _, row := range n.Rows {
 			for _, f := range row.findings() {
 				key := foldKey{g, f.ID, f.Resource, f.Field, f.Status, f.Severity}
 				into, ok := found[key]

@@ -15,19 +15,20 @@ const notGated = "not gated: "
 const judgedByClaim = "judged against the claim: the NodeClass was edited after launch"
 
 // judge gives each row its severity and the node that of its worst row.
-func (e *evaluation) judge(s compare.Subject, rows []compare.Row, node *Node) []Row {
-	out := make([]Row, len(rows))
+func (e *evaluation) judge(s compare.Subject, rows []compare.Row, node *Node) []*Row {
+	out := e.judged[:0]
 	for i := range rows {
-		out[i].Row = rows[i]
+		out = append(out, Row{Row: rows[i]})
 		e.judgeRow(s, &out[i])
 	}
+	e.judged = out
 	for i := range out {
 		e.baselineAccepts(node, &out[i])
 		e.allowed.apply(node, &out[i])
 		out[i].word(s)
 		node.Severity = max(node.Severity, out[i].Severity, out[i].ClaimSeverity)
 	}
-	return out
+	return e.rows.share(out)
 }
 
 // word puts the causes of what matters into words; the others keep their figures.

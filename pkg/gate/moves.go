@@ -100,11 +100,10 @@ func sample(r *Run) *sampled {
 	return s
 }
 
-func (s *sampled) add(k sampleKey, rows []Row) {
+func (s *sampled) add(k sampleKey, rows []*Row) {
 	var pages int64
 	capacity := map[string]int64{}
-	for i := range rows {
-		r := &rows[i]
+	for _, r := range rows {
 		if r.Field == compare.Capacity && r.Actual.Known {
 			capacity[r.Resource] = r.Actual.Value
 			if expect.IsHugePages(r.Resource) {
@@ -112,8 +111,7 @@ func (s *sampled) add(k sampleKey, rows []Row) {
 			}
 		}
 	}
-	for i := range rows {
-		r := &rows[i]
+	for _, r := range rows {
 		if r.Field == compare.Capacity {
 			if r.Actual.Known {
 				s.put(figureKey{k, r.Resource, MeasureCapacity}, r.Actual.Value)
@@ -289,19 +287,19 @@ type pair struct {
 }
 
 // pairs are the rows whose expectation differs.
-func pairs(a, b []Row) []pair {
+func pairs(a, b []*Row) []pair {
 	type rowKey struct {
 		resource string
 		field    compare.Field
 	}
 	was := make(map[rowKey]*Row, len(a))
-	for i := range a {
-		was[rowKey{a[i].Resource, a[i].Field}] = &a[i]
+	for _, r := range a {
+		was[rowKey{r.Resource, r.Field}] = r
 	}
 	var out []pair
-	for i := range b {
-		k := rowKey{b[i].Resource, b[i].Field}
-		p := pair{resource: k.resource, field: k.field, to: b[i]}
+	for _, to := range b {
+		k := rowKey{to.Resource, to.Field}
+		p := pair{resource: k.resource, field: k.field, to: *to}
 		if r, ok := was[k]; ok {
 			p.from = *r
 			delete(was, k)
@@ -310,10 +308,10 @@ func pairs(a, b []Row) []pair {
 			out = append(out, p)
 		}
 	}
-	for i := range a { // what b no longer has
-		k := rowKey{a[i].Resource, a[i].Field}
-		if _, left := was[k]; left && a[i].Expected.Known {
-			out = append(out, pair{resource: k.resource, field: k.field, from: a[i]})
+	for _, from := range a { // what b no longer has
+		k := rowKey{from.Resource, from.Field}
+		if _, left := was[k]; left && from.Expected.Known {
+			out = append(out, pair{resource: k.resource, field: k.field, from: *from})
 		}
 	}
 	return out

@@ -23,8 +23,7 @@ func TestPublicFleet(t *testing.T) {
 			t.Errorf("%s is %s: %s", n.Name, n.State, n.Reason)
 		}
 		var why []string
-		for j := range n.Rows {
-			r := &n.Rows[j]
+		for _, r := range n.Rows {
 			if r.Severity == Fail {
 				why = append(why, r.findingID())
 			}

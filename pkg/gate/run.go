@@ -123,8 +123,9 @@ type Node struct {
 	Claim            string     `json:"claim,omitzero"`
 	ClaimState       ClaimState `json:"claimState,omitzero"`
 	// Drifted: the class was edited after launch.
-	Drifted bool  `json:"drifted,omitzero"`
-	Rows    []Row `json:"rows,omitzero"`
+	Drifted bool `json:"drifted,omitzero"`
+	// Rows are in the order of the resources. Nodes share equal rows, so none may be changed.
+	Rows []*Row `json:"rows,omitzero"`
 }
 
 // Row is a compared row with its severity.

@@ -71,8 +71,7 @@ func outliers(g group, nodes []*Node) []Finding {
 	var names []string
 	seen := map[string][]sighting{}
 	for _, n := range nodes {
-		for i := range n.Rows {
-			row := &n.Rows[i]
+		for _, row := range n.Rows {
 			v, ok := figureOf(n, row)
 			if !ok {
 				continue
@@ -112,8 +111,8 @@ func figureOf(n *Node, r *Row) (int64, bool) {
 	case r.Resource != expect.Memory:
 		return r.Actual.Value, true
 	}
-	for i := range n.Rows {
-		if c := &n.Rows[i]; c.Resource == expect.Memory && c.Field == compare.Capacity {
+	for _, c := range n.Rows {
+		if c.Resource == expect.Memory && c.Field == compare.Capacity {
 			return c.Actual.Value - r.Actual.Value, c.Actual.Known
 		}
 	}
@@ -218,8 +217,8 @@ func counts(resource string, all []sighting) string {
 func severalCapacities(g group, nodes []*Node) (Finding, bool) {
 	var all []sighting
 	for _, n := range nodes {
-		for i := range n.Rows {
-			if r := &n.Rows[i]; r.Resource == expect.Memory && r.Field == compare.Capacity && r.Actual.Known {
+		for _, r := range n.Rows {
+			if r.Resource == expect.Memory && r.Field == compare.Capacity && r.Actual.Known {
 				all = append(all, sighting{r.Actual.Value, n, r})
 			}
 		}

@@ -18,8 +18,8 @@ func (n *Node) Text() string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, severity := range []Severity{Fail, Warn} {
-		for i := range n.Rows {
-			if r := &n.Rows[i]; max(r.Severity, r.ClaimSeverity) == severity {
+		for _, r := range n.Rows {
+			if max(r.Severity, r.ClaimSeverity) == severity {
 				r.print(t)
 			}
 		}

@@ -82,9 +82,9 @@ func actualFigure(r *gate.Row) snapshot.Figure   { return r.Actual }
 
 // find returns the row of a node; nil where it has none.
 func find(n *gate.Node, resource string, field compare.Field) *gate.Row {
-	for i := range n.Rows {
-		if n.Rows[i].Resource == resource && n.Rows[i].Field == field {
-			return &n.Rows[i]
+	for _, r := range n.Rows {
+		if r.Resource == resource && r.Field == field {
+			return r
 		}
 	}
 	return nil

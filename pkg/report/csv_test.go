@@ -59,7 +59,7 @@ func TestCSVTruncates(t *testing.T) {
 		bytes int64
 		mi    string
 	}{{mi - 1, "0"}, {mi, "1"}, {2*mi - 1, "1"}, {-1, "0"}, {-mi, "-1"}, {-2*mi + 1, "-1"}} {
-		n := gate.Node{State: gate.Judged, InstanceType: "m5.large", Rows: []gate.Row{
+		n := gate.Node{State: gate.Judged, InstanceType: "m5.large", Rows: []*gate.Row{
 			{Row: compare.Row{Resource: expect.Memory, Field: compare.Capacity, Expected: known(c.bytes)}},
 			{Row: compare.Row{Resource: expect.CPU, Field: compare.Allocatable, Actual: known(1930)}},
 		}}

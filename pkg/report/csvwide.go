@@ -27,8 +27,7 @@ func writeWideCSV(w io.Writer, run *gate.Run, _ Options) error {
 		for j, s := range []string{n.Cluster, n.Name, n.NodePool, n.NodeClass, n.InstanceType, n.Arch, n.AMIFamily, n.KarpenterVersion} {
 			cells[j] = cell(s)
 		}
-		for j := range n.Rows {
-			r := &n.Rows[j]
+		for _, r := range n.Rows {
 			delta := r.Delta()
 			cause := ""
 			if main := compare.Main(r.Causes, delta.Value); main != nil {

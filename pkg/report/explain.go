@@ -141,8 +141,8 @@ func exact(resource string, f snapshot.Figure) string {
 
 // verdictOn is the judged row of a compared one; nil where the node was not judged.
 func verdictOn(n *gate.Node, r *compare.Row) *gate.Row {
-	for i := range n.Rows {
-		if v := &n.Rows[i]; v.Resource == r.Resource && v.Field == r.Field {
+	for _, v := range n.Rows {
+		if v.Resource == r.Resource && v.Field == r.Field {
 			return v
 		}
 	}

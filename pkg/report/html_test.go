@@ -216,9 +216,9 @@ func TestChartsExtremes(t *testing.T) {
 	var nodes []gate.Node
 	for i, expected := range figures {
 		for j, actual := range figures {
-			var rows []gate.Row
+			var rows []*gate.Row
 			for _, field := range []compare.Field{compare.Capacity, compare.Allocatable} {
-				rows = append(rows, gate.Row{Row: compare.Row{Resource: expect.Memory, Field: field, Expected: expected, Actual: actual}})
+				rows = append(rows, &gate.Row{Row: compare.Row{Resource: expect.Memory, Field: field, Expected: expected, Actual: actual}})
 			}
 			n := judged(fmt.Sprintf("n%d-%d", i, j), "default", fmt.Sprintf("t%d.large", i), "amd64", "AL2023", rows)
 			nodes = append(nodes, n)

@@ -140,8 +140,7 @@ func (g *typeGroup) addMemory(row *gate.Row) {
 // others are what differs in other resources than memory: those that matter, in words.
 func others(n *gate.Node) string {
 	var out []string
-	for i := range n.Rows {
-		r := &n.Rows[i]
+	for _, r := range n.Rows {
 		if r.Field != compare.Allocatable || n.State != gate.Judged {
 			continue
 		}

@@ -285,8 +285,8 @@ func (c *junitNode) testcase() *junitCase {
 // unknownRows are the rows of a judged node that could not be judged, one to a line.
 func unknownRows(n *gate.Node) string {
 	var lines []string
-	for i := range n.Rows {
-		if r := &n.Rows[i]; r.Status == compare.Unknown {
+	for _, r := range n.Rows {
+		if r.Status == compare.Unknown {
 			lines = append(lines, fmt.Sprintf("could not judge %s %s: %s", r.Resource, r.Field, r.Reason))
 		}
 	}
@@ -296,8 +296,7 @@ func unknownRows(n *gate.Node) string {
 // failingRows is the kind of the first row that fails, and all of them on one line.
 func failingRows(n *gate.Node) (kind, message string) {
 	var parts []string
-	for i := range n.Rows {
-		r := &n.Rows[i]
+	for _, r := range n.Rows {
 		if r.Severity == gate.Fail {
 			kind = cmp.Or(kind, r.Status.String())
 			parts = append(parts, difference(r, "expected", r.Expected, r.Delta()))

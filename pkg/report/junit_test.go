@@ -248,7 +248,7 @@ func TestJUnitOutcomes(t *testing.T) {
 func TestJUnitUnknownRows(t *testing.T) {
 	clean := cleanRun(t)
 	node := clean.Nodes[0]
-	node.Rows = append(slices.Clone(node.Rows), gate.Row{Row: compare.Row{Resource: expect.NvidiaGPU, Field: compare.Allocatable, Status: compare.Unknown, Reason: "the GPUs are not known"}})
+	node.Rows = append(slices.Clone(node.Rows), &gate.Row{Row: compare.Row{Resource: expect.NvidiaGPU, Field: compare.Allocatable, Status: compare.Unknown, Reason: "the GPUs are not known"}})
 	doc := checkJUnit(t, "unknown row", written(t, "junit", concluded(t, gate.DefaultPolicy(), clean.Clusters, []gate.Node{node}), Options{}))
 	if c := doc.Suite[0].Cases[0]; c.Failure != nil || !strings.HasPrefix(c.Out, "could not judge nvidia.com/gpu allocatable: the GPUs are not known\n") {
 		t.Errorf("%+v", c)

@@ -134,8 +134,7 @@ func (m *metrics) node(n *gate.Node, perNode bool) {
 		return
 	}
 	m.hidden.WithLabelValues(group...)
-	for i := range n.Rows {
-		r := &n.Rows[i]
+	for _, r := range n.Rows {
 		if r.Field != compare.Allocatable || !r.Expected.Known {
 			continue
 		}

@@ -237,8 +237,7 @@ func notes(run *gate.Run) []note {
 		if n.State != gate.Judged {
 			continue
 		}
-		for j := range n.Rows {
-			r := &n.Rows[j]
+		for _, r := range n.Rows {
 			k, ok := noteOf(r)
 			if !ok {
 				continue

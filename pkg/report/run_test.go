@@ -30,9 +30,9 @@ func concluded(t testing.TB, policy gate.Policy, clusters []gate.Cluster, nodes 
 func known(v int64) snapshot.Figure { return snapshot.Figure{Value: v, Known: true} }
 
 // both is the capacity and allocatable row of a resource; capacity rows never gate.
-func both(resource string, expectedCapacity, actualCapacity, expected, actual int64, severity gate.Severity, causes ...compare.Cause) []gate.Row {
-	row := func(field compare.Field, expected, actual int64, severity gate.Severity) gate.Row {
-		r := gate.Row{Row: compare.Row{Resource: resource, Field: field, Expected: known(expected), Actual: known(actual)}, Severity: severity}
+func both(resource string, expectedCapacity, actualCapacity, expected, actual int64, severity gate.Severity, causes ...compare.Cause) []*gate.Row {
+	row := func(field compare.Field, expected, actual int64, severity gate.Severity) *gate.Row {
+		r := &gate.Row{Row: compare.Row{Resource: resource, Field: field, Expected: known(expected), Actual: known(actual)}, Severity: severity}
 		switch {
 		case actual < expected:
 			r.Status = compare.OverEstimate
@@ -44,7 +44,7 @@ func both(resource string, expectedCapacity, actualCapacity, expected, actual in
 		}
 		return r
 	}
-	rows := []gate.Row{
+	rows := []*gate.Row{
 		row(compare.Capacity, expectedCapacity, actualCapacity, min(severity, gate.Info)),
 		row(compare.Allocatable, expected, actual, severity),
 	}
@@ -56,14 +56,14 @@ func both(resource string, expectedCapacity, actualCapacity, expected, actual in
 
 // ordinary is the rows of a node in which cpu, storage and pods are as expected: storage loses a little to the file
 // system, as it does on every node.
-func ordinary(memory []gate.Row, cpu, pods int64) []gate.Row {
-	rows := append([]gate.Row{}, memory...)
+func ordinary(memory []*gate.Row, cpu, pods int64) []*gate.Row {
+	rows := append([]*gate.Row{}, memory...)
 	rows = append(rows, both(expect.CPU, cpu, cpu, cpu-cpu/25, cpu-cpu/25, gate.Pass)...)
 	rows = append(rows, both(expect.EphemeralStorage, 20*gi, 20959212*ki, 18242267924, 18242267924-11<<20, gate.Pass)...)
 	return append(rows, both(expect.Pods, pods, pods, pods, pods, gate.Pass)...)
 }
 
-func judged(name, pool, instanceType, arch, family string, rows []gate.Row) gate.Node {
+func judged(name, pool, instanceType, arch, family string, rows []*gate.Row) gate.Node {
 	n := gate.Node{
 		Cluster: "prod", Name: name, State: gate.Judged, NodePool: pool, NodeClass: pool, InstanceType: instanceType,
 		Arch: arch, Zone: "eu-west-1a", AMIFamily: family, OSImage: family + " 2026.08.01", KarpenterVersion: "1.14.1", Claim: pool + "-x7k2p", Rows: rows,
@@ -88,7 +88,7 @@ func unjudgedNode(name, instanceType string, state gate.State, severity gate.Sev
 		value    int64
 	}{{expect.Memory, 7889152 * ki}, {expect.CPU, 2000}, {expect.EphemeralStorage, 20959212 * ki}, {expect.Pods, 29}} {
 		for _, field := range []compare.Field{compare.Capacity, compare.Allocatable} {
-			n.Rows = append(n.Rows, gate.Row{Row: compare.Row{Resource: a.resource, Field: field, Status: status, Actual: known(a.value)}})
+			n.Rows = append(n.Rows, &gate.Row{Row: compare.Row{Resource: a.resource, Field: field, Status: status, Actual: known(a.value)}})
 		}
 	}
 	return n
@@ -105,18 +105,18 @@ func exampleRun(t testing.TB) *gate.Run {
 	}
 	small := both(expect.Memory, 3788*mi, 3708*mi+904*ki, 3114*mi, 3186284*ki, gate.Fail, gap(3186284*ki-3114*mi))
 	fits := both(expect.Memory, 7577*mi, 7889152*ki, 6903*mi, 7199000*ki, gate.Pass)
-	big := func(actual int64) []gate.Row {
+	big := func(actual int64) []*gate.Row {
 		return both(expect.Memory, 242483*mi, actual, 234021*mi, actual-8462*mi, gate.Warn, hidden(actual-8462*mi-234021*mi))
 	}
 	claimed := both(expect.Memory, 242483*mi, 258340508*ki, 234021*mi, 258340508*ki-8462*mi, gate.Warn, hidden(258340508*ki-8462*mi-234021*mi))
 	claimed[0].Claim, claimed[1].Claim = known(261093020*ki), known(261093020*ki-8462*mi)
 	claimed[1].ClaimSeverity = gate.Fail
-	gpu := []gate.Row{
+	gpu := []*gate.Row{
 		{Row: compare.Row{Resource: expect.NvidiaGPU, Field: compare.Capacity, Status: compare.Missing, Expected: known(1)}, Severity: gate.Info},
 		{Row: compare.Row{Resource: expect.NvidiaGPU, Field: compare.Allocatable, Status: compare.Missing, Expected: known(1), Causes: nil}, Severity: gate.Fail},
 	}
-	notGated := []gate.Row{{Row: compare.Row{Resource: expect.EFA, Field: compare.Allocatable, Status: compare.Missing, Expected: known(1), Reason: "not gated: neither the claim nor the NodeClass asks for EFA, so Karpenter attached none on purpose"}, Severity: gate.Info}}
-	huge := []gate.Row{{Row: compare.Row{Resource: "hugepages-2Mi", Field: compare.Allocatable, Status: compare.Unexpected, Actual: known(2 * gi)}, Severity: gate.Info}}
+	notGated := []*gate.Row{{Row: compare.Row{Resource: expect.EFA, Field: compare.Allocatable, Status: compare.Missing, Expected: known(1), Reason: "not gated: neither the claim nor the NodeClass asks for EFA, so Karpenter attached none on purpose"}, Severity: gate.Info}}
+	huge := []*gate.Row{{Row: compare.Row{Resource: "hugepages-2Mi", Field: compare.Allocatable, Status: compare.Unexpected, Actual: known(2 * gi)}, Severity: gate.Info}}
 	allowed := both(expect.Memory, 3788*mi, 3708*mi, 3114*mi, 3034*mi, gate.Info, gap(-80*mi))
 	allowed[1].Allowed = "known until the AMI of October"
 	nodes := []gate.Node{
@@ -212,8 +212,8 @@ func hostileRun(t testing.TB) *gate.Run {
 		n := judged(h, h, h, h, h, ordinary(memory, 2000, 29))
 		n.Zone, n.OSImage, n.KarpenterVersion, n.Claim = h, h, h, h
 		n.Rows = append(n.Rows,
-			gate.Row{Row: compare.Row{Resource: h, Field: compare.Allocatable, Status: compare.Unknown, Reason: h}},
-			gate.Row{Row: compare.Row{Resource: h, Field: compare.Capacity, Status: compare.UnderEstimate, Expected: known(1), Actual: known(2)}, Severity: gate.Info, Allowed: h})
+			&gate.Row{Row: compare.Row{Resource: h, Field: compare.Allocatable, Status: compare.Unknown, Reason: h}},
+			&gate.Row{Row: compare.Row{Resource: h, Field: compare.Capacity, Status: compare.UnderEstimate, Expected: known(1), Actual: known(2)}, Severity: gate.Info, Allowed: h})
 		u := unjudgedNode(fmt.Sprintf("%s%d", h, i), h, gate.Unknown, gate.Warn, h)
 		f := unjudgedNode(fmt.Sprintf("%s%d-", h, i), h, gate.Foreign, gate.Pass, h)
 		for _, node := range []*gate.Node{&n, &u, &f} {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -186,7 +187,7 @@ func head(member, found, want string) error {
 	return fmt.Errorf("%w: its %s is %q, expected %q", ErrNotRun, member, found, want)
 }
 
-// checkWords refuses a result or state that would be misread as a pass.
+// checkWords refuses a result, state or row that would be misread as a pass.
 func checkWords(run *gate.Run) error {
 	switch run.Result {
 	case gate.Passed, gate.Failed, gate.Inconclusive:
@@ -198,6 +199,9 @@ func checkWords(run *gate.Run) error {
 		case gate.Judged, gate.Unknown, gate.Skipped, gate.Foreign:
 		default:
 			return fmt.Errorf("node %q: state %q is none of %q, %q, %q, %q", n.Name, n.State, gate.Judged, gate.Unknown, gate.Skipped, gate.Foreign)
+		}
+		if slices.Contains(run.Nodes[i].Rows, nil) {
+			return fmt.Errorf("node %q: one of its rows is null", run.Nodes[i].Name)
 		}
 	}
 	return nil

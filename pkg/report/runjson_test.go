@@ -90,6 +90,7 @@ func TestReadRunRefuses(t *testing.T) {
 		{"an unknown state", strings.Replace(whole, `"state":"judged"`, `"state":"ok"`, 1), `"ok"`},
 		{"an unknown severity", strings.Replace(whole, `"severity":"fail"`, `"severity":"green"`, 1), "green"},
 		{"an unknown status", strings.Replace(whole, `"status":"over-estimate"`, `"status":"fine"`, 1), "fine"},
+		{"a null where a row should be", strings.Replace(whole, `"rows":[`, `"rows":[null,`, 1), "null"},
 		{"a figure that is too large", strings.Replace(whole, `"expected":3972005888`, `"expected":1e30`, 1), "expected"},
 	} {
 		_, err := ReadRun(strings.NewReader(c.data))
@@ -152,7 +153,7 @@ func TestSchemaNamesEveryField(t *testing.T) {
 			}
 		}
 	}
-	full := gate.Row{
+	full := &gate.Row{
 		Row: compare.Row{
 			Resource: "memory", Field: compare.Allocatable, Status: compare.OverEstimate, Expected: known(3), Claim: known(2), Actual: known(1), Reason: "r",
 			Causes: []compare.Cause{{ID: "a", Part: -2, Evidence: "e", Remedy: "m"}},
@@ -160,7 +161,7 @@ func TestSchemaNamesEveryField(t *testing.T) {
 		Severity: gate.Warn, ClaimSeverity: gate.Fail, Allowed: "a",
 		ClaimCauses: []compare.Cause{{ID: "a", Part: -1}},
 	}
-	run := &gate.Run{APIVersion: gate.APIVersion, Kind: gate.Kind, Result: gate.Passed, Nodes: []gate.Node{{Name: "n", State: gate.Judged, Rows: []gate.Row{full}}}}
+	run := &gate.Run{APIVersion: gate.APIVersion, Kind: gate.Kind, Result: gate.Passed, Nodes: []gate.Node{{Name: "n", State: gate.Judged, Rows: []*gate.Row{full}}}}
 	var got struct {
 		Nodes []struct {
 			Rows []map[string]any `json:"rows"`
@@ -181,10 +182,10 @@ func TestSchemaNamesEveryField(t *testing.T) {
 
 // TestRunJSONExtremes: figures at the ends of int64 and absent ones come back as they were.
 func TestRunJSONExtremes(t *testing.T) {
-	var rows []gate.Row
+	var rows []*gate.Row
 	for _, f := range []snapshot.Figure{{}, known(0), known(1<<63 - 1), known(-1 << 63)} {
 		for _, g := range []snapshot.Figure{{}, known(0), known(1<<63 - 1), known(-1 << 63)} {
-			rows = append(rows, gate.Row{Row: compare.Row{Resource: "r", Expected: f, Actual: g, Claim: f}})
+			rows = append(rows, &gate.Row{Row: compare.Row{Resource: "r", Expected: f, Actual: g, Claim: f}})
 		}
 	}
 	run := &gate.Run{APIVersion: gate.APIVersion, Kind: gate.Kind, Result: gate.Passed, Nodes: []gate.Node{{Name: "n", State: gate.Judged, Rows: rows}}}
