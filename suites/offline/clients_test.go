@@ -115,9 +115,17 @@ var _ = Describe("The AWS CLI", func() {
 		for _, cluster := range []string{"karpenter-demo", small} {
 			live := check(cluster, "--from", fixture(cluster), "--instance-types", "ec2", "--endpoint-url", endpoint).run()
 			r := check(cluster, "--from", fixture(cluster), "--instance-types", file).run()
-			Expect(r.code).To(Equal(live.code), r.GomegaString)
-			for _, name := range []string{"allocatable-diff.csv", "nodes.csv"} {
-				Expect(files(r)[name]).To(Equal(files(live)[name]), "%s of %s", name, cluster)
+			Expect(r.code).To(BeElementOf(0, 1, 4), r.GomegaString)
+			Expect(files(r)["allocatable-diff.csv"]).To(Equal(files(live)["allocatable-diff.csv"]), cluster)
+			Expect(nodeNames(r)).To(Equal(nodeNames(live)))
+			// A CLI of before 2024, such as Debian's, drops the Neuron devices: those are then unknown, and said to be.
+			theirs := figures(live)
+			for i, row := range figures(r) {
+				if strings.Contains(paged.stdout, "NeuronInfo") || !strings.Contains(row, ",aws.amazon.com/neuron") {
+					Expect(row).To(Equal(theirs[i]), cluster)
+				} else {
+					Expect(row).To(ContainSubstring(",unknown,"))
+				}
 			}
 		}
 	})

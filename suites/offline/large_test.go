@@ -21,8 +21,8 @@ var _ = Describe("A large cluster", Label("large"), func() {
 	// Both are read in pages of 500, the default, and judged.
 	const few, many = 200, 2000
 	It("of 2,000 nodes takes at most 64 MiB more than one of 200", func(ctx SpecContext) {
-		w := start(ctx, offline.Options{InstanceTypes: instanceTypes()})
-		DeferCleanup(w.Stop)
+		w := world(ctx, bareWorld)
+		there := len(nodesOf(small))
 		judge := func(nodes int) (peakMiB int64) {
 			GinkgoHelper()
 			p := through(w.REST, nil)
@@ -35,7 +35,7 @@ var _ = Describe("A large cluster", Label("large"), func() {
 			Expect(p.requests("/nodes?")).To(HaveLen((nodes + 499) / 500))
 			return peakMiB
 		}
-		fill(ctx, w, 0, few)
+		fill(ctx, w, there, few)
 		ofFew := judge(few)
 		fill(ctx, w, few, many)
 		ofMany := judge(many)
@@ -76,7 +76,9 @@ func fill(ctx context.Context, w *offline.Environment, from, to int) {
 	items := make([]nodeObject, 0, to-from)
 	for i := from; i < to; i++ {
 		model := models[i%len(models)]
-		items = append(items, model.named(fmt.Sprintf("node-%05d", i), model.instanceType()))
+		node := model.named(fmt.Sprintf("node-%05d", i), model.instanceType())
+		node["metadata"].(map[string]any)["labels"].(map[string]any)["large"] = "true"
+		items = append(items, node)
 	}
 	Expect(w.Load(ctx, fstest.MapFS{"nodes.json": {Data: []byte(encode(map[string]any{"apiVersion": "v1", "kind": "List", "items": items}))}})).To(Succeed())
 }

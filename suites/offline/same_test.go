@@ -54,6 +54,19 @@ var _ = Describe("A cluster read live", func() {
 	})
 })
 
+var _ = Describe("The cluster", func() {
+	It("is that of --context, not of the current one", func(ctx SpecContext) {
+		p := through(world(ctx, small).REST, nil)
+		both := write(GinkgoT().TempDir(), "kubeconfig", `{"apiVersion":"v1","kind":"Config","current-context":"other",
+"contexts":[{"name":"other","context":{"cluster":"other","user":"u"}},{"name":"mine","context":{"cluster":"mine","user":"u"}}],"users":[{"name":"u","user":{}}],
+"clusters":[{"name":"other","cluster":{"server":"http://127.0.0.1:1"}},{"name":"mine","cluster":{"server":"`+p.url+`"}}]}`)
+		Expect(files(liveCheck(small, both, "--context", "mine").run())).To(Equal(files(healthy(small))))
+		r := liveCheck(small, both, "--context", "nobody").run()
+		Expect(r).To(exitWith(3))
+		Expect(r).To(say(`context "nobody" does not exist`))
+	})
+})
+
 // digestOf is the digest that `snapshot` printed.
 func digestOf(recorded result) string {
 	_, rest, _ := strings.Cut(recorded.stderr, "(")

@@ -1,12 +1,15 @@
 package offline
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
+	"testing/fstest"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -16,6 +19,9 @@ import (
 
 func TestOffline(t *testing.T) {
 	RegisterFailHandler(Fail)
+	if configuration, _ := GinkgoConfiguration(); !configuration.DryRun {
+		sever(configuration.ParallelTotal > 1)
+	}
 	RunSpecs(t, "Offline")
 }
 
@@ -35,7 +41,12 @@ var _ = SynchronizedBeforeSuite(func() []byte {
 	out, err := build.CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), "%s", out)
 	return []byte(binary)
-}, func(path []byte) { binary = string(path) })
+}, func(ctx SpecContext, path []byte) {
+	binary = string(path)
+	if suite, _ := GinkgoConfiguration(); suite.ParallelTotal == 1 && len(suite.FocusStrings) == 0 && suite.LabelFilter == "" {
+		startAll(ctx)
+	}
+})
 
 var _ = SynchronizedAfterSuite(func() {
 	for _, w := range worlds {
@@ -47,25 +58,47 @@ var _ = SynchronizedAfterSuite(func() {
 // which leave it as it was.
 var worlds = map[string]*offline.Environment{}
 
-// world is the fixture cluster, served.
-func world(ctx SpecContext, cluster string) *offline.Environment {
-	GinkgoHelper()
-	if worlds[cluster] == nil {
-		worlds[cluster] = start(ctx, offline.Options{Cluster: os.DirFS(fixture(cluster)), InstanceTypes: instanceTypes()})
+// bareWorld is the one without Karpenter's kinds, with the nodes and the Deployment of the small cluster.
+const bareWorld = "bare"
+
+// optionsOf is what a world holds.
+func optionsOf(name string) offline.Options {
+	if name == bareWorld {
+		return offline.Options{Cluster: os.DirFS(fixture(small)), CRDs: fstest.MapFS{}, InstanceTypes: instanceTypes()}
 	}
-	w := worlds[cluster]
-	DeferCleanup(func() { w.EC2.InjectWhen(nil) })
-	return w
+	return offline.Options{Cluster: os.DirFS(fixture(name)), InstanceTypes: instanceTypes()}
 }
 
-// start starts a world, or skips the spec where there are no servers.
-func start(ctx SpecContext, options offline.Options) *offline.Environment {
-	GinkgoHelper()
-	w, err := offline.Start(ctx, options)
-	if errors.Is(err, offline.ErrNoServers) {
-		Skip(offline.ErrNoServers.Error())
+// startAll starts every world at once, which takes a third of the time that one after the other does. What cannot be
+// started is left to the spec that needs it.
+func startAll(ctx context.Context) {
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for _, name := range append(fixtures(), bareWorld) {
+		all.Go(func() {
+			if w, err := offline.Start(ctx, optionsOf(name)); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				worlds[name] = w
+			}
+		})
 	}
-	Expect(err).NotTo(HaveOccurred())
+	all.Wait()
+}
+
+// world is a fixture cluster, or the bare world, served. The spec is skipped where there are no servers.
+func world(ctx SpecContext, name string) *offline.Environment {
+	GinkgoHelper()
+	if worlds[name] == nil {
+		w, err := offline.Start(ctx, optionsOf(name))
+		if errors.Is(err, offline.ErrNoServers) {
+			Skip(offline.ErrNoServers.Error())
+		}
+		Expect(err).NotTo(HaveOccurred())
+		worlds[name] = w
+	}
+	w := worlds[name]
+	DeferCleanup(func() { w.EC2.InjectWhen(nil) })
 	return w
 }
 
