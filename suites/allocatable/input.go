@@ -18,6 +18,12 @@ import (
 	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
 )
 
+// cluster is the recorded input of every process, run its verdict: pure, so equal on each of them.
+var (
+	cluster *input
+	run     *gate.Run
+)
+
 // demo is the cluster that the suite judges where nothing else is asked for.
 const demo = "../../fixtures/clusters/karpenter-demo"
 

@@ -11,12 +11,6 @@ import (
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
 )
 
-// cluster is the recorded input of every process, run its verdict: pure, so equal on each of them.
-var (
-	cluster *input
-	run     *gate.Run
-)
-
 // TestAllocatable loads before RunSpecs, since specs are generated from the data. Only input that cannot be read is
 // fatal here: a run-level verdict is a spec, so that reports exist when it fails.
 func TestAllocatable(t *testing.T) {
