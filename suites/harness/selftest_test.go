@@ -80,6 +80,10 @@ var plants = []plant{
 	{typ: "g5.xlarge", resource: "nvidia.com/gpu", why: "no device plugin", how: without("nvidia.com/gpu"), ends: fails, status: "missing"},
 	{typ: "p4d.24xlarge", resource: "nvidia.com/gpu", why: "one of eight is broken", how: by("nvidia.com/gpu", "-1"), ends: fails, status: "over-estimate"},
 	{typ: "g5.xlarge", resource: "nvidia.com/gpu", why: "time-slicing", how: has("nvidia.com/gpu", "4"), ends: warns, status: "under-estimate"},
+	{typ: "g5.xlarge", resource: "nvidia.com/gpu", why: "time-slicing under a name of its own", how: func(m *machine) {
+		without("nvidia.com/gpu")(m)
+		has("nvidia.com/gpu.shared", "4")(m)
+	}, ends: warns, status: "missing"},
 	{typ: "g4ad.xlarge", resource: "amd.com/gpu", why: "no device plugin", how: without("amd.com/gpu"), ends: fails, status: "missing"},
 	{typ: "g4ad.xlarge", resource: "amd.com/gpu", why: "time-slicing", how: has("amd.com/gpu", "2"), ends: warns, status: "under-estimate"},
 	{typ: "inf2.xlarge", resource: "aws.amazon.com/neuron", why: "no device plugin", how: without("aws.amazon.com/neuron", "aws.amazon.com/neuroncore"), ends: fails, status: "missing"},
@@ -169,6 +173,43 @@ var _ = Describe("Drift", func() {
 				Expect(report.cases(func(c junitCase) bool { return c.Failure != nil || c.Error != nil })).To(Equal(failing))
 			})
 		}
+	})
+
+	It("of a node that does not report a core resource is unknown in that row alone", func() {
+		c := clean()
+		m := c.of("m5.large")
+		m.lacks("memory")
+		m.moves("pods", "-1")
+		r := check(c.dump(), "--output", "json=run.json")
+		Expect(r).To(exitWith(1))
+		run := parseRun(read(r.dir, "run.json"))
+		n := run.node(m.name())
+		Expect(n.State).To(Equal("judged"))
+		Expect(n.row("pods").Severity).To(Equal(fails))
+		for _, row := range n.Rows {
+			Expect(row.Status == "unknown").To(Equal(row.Resource == "memory"), "%+v", row)
+		}
+	})
+
+	It("of a node whose class was edited after launch warns at most, by the claim; without a claim it is not gated", func() {
+		c := clean()
+		c.class.Metadata.Annotations = hash("2")
+		launched := c.of("m5.large")
+		launched.moves("pods", "-1")
+		alone := c.of("m6g.large")
+		alone.claim, alone.node.Metadata.OwnerReferences, alone.node.Metadata.Annotations = nil, nil, hash("1")
+		alone.moves("pods", "-1")
+		r := check(c.dump(), "--output", "json=run.json")
+		Expect(r).To(exitWith(0))
+		Expect(r).To(say("edited after launch"))
+		run := parseRun(read(r.dir, "run.json"))
+		for m, want := range map[*machine]string{launched: warns, alone: informs} {
+			n := run.node(m.name())
+			Expect(n.row("pods").Severity).To(Equal(want), m.typ())
+		}
+		// What no class decides is judged as ever.
+		c.of("g5.xlarge").lacks("nvidia.com/gpu")
+		Expect(check(c.dump())).To(exitWith(1))
 	})
 
 	It("turns red exactly the specs of the nodes that fail", func() {

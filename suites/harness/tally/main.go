@@ -48,7 +48,9 @@ func (c *counts) add(s suite) {
 
 // aroundSpecs reports whether a test case is a node of Ginkgo's that is no spec: "[ReportAfterSuite] reports", where a spec
 // is "[It] …".
-func aroundSpecs(name string) bool { return strings.HasPrefix(name, "[") && !strings.HasPrefix(name, "[It]") }
+func aroundSpecs(name string) bool {
+	return strings.HasPrefix(name, "[") && !strings.HasPrefix(name, "[It]")
+}
 
 func main() {
 	c, err := sum(os.Args[1:])
