@@ -149,7 +149,7 @@ func (r *Resolved) resolveOverhead(c snapshot.Controller, o Overrides) error {
 // CheckOverheadPercent refuses an overhead that a person cannot mean.
 func CheckOverheadPercent(p float64) error {
 	switch {
-	case math.IsNaN(p) || p < 0:
+	case math.IsNaN(p) || math.IsInf(p, 0) || p < 0:
 		return fmt.Errorf("overhead percent %v: it must be a fraction of at least 0 and below 1, such as 0.075", p)
 	case p >= 1:
 		return fmt.Errorf("overhead percent %v: it is a fraction despite its name, so it must be below 1; for %v %% write %v", p, p, p/100)

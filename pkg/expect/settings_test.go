@@ -123,6 +123,7 @@ func TestResolveRefuses(t *testing.T) {
 		{"no release", Overrides{KarpenterVersion: "latest"}, `"latest" is not a Karpenter release such as v1.15.2`},
 		{"too old a release", Overrides{KarpenterVersion: "0.26.1"}, "karpenter v0.26.1 is older than v0.27.0, the oldest release whose formulas are known"},
 		{"a percent", Overrides{OverheadPercent: number(7.5)}, "overhead percent 7.5: it is a fraction despite its name, so it must be below 1; for 7.5 % write 0.075"},
+		{"infinite", Overrides{OverheadPercent: number(math.Inf(1))}, "overhead percent +Inf: it must be a fraction of at least 0 and below 1, such as 0.075"},
 		{"1", Overrides{OverheadPercent: number(1)}, "overhead percent 1: it is a fraction despite its name, so it must be below 1; for 1 % write 0.01"},
 		{"a negative overhead", Overrides{OverheadPercent: number(-0.1)}, "overhead percent -0.1: it must be a fraction of at least 0 and below 1, such as 0.075"},
 		{"no number", Overrides{OverheadPercent: number(nan())}, "overhead percent NaN: it must be a fraction of at least 0 and below 1, such as 0.075"},
