@@ -35,7 +35,7 @@ func (c *calculation) efaInterfaces() (Sum, error) {
 // Source: awsPodENI() in pkg/providers/instancetype/types.go. The table is generated anew for each release: ours is
 // that of amazon-vpc-resource-controller-k8s, so a type can differ by release.
 func (c *calculation) podENIs() (Sum, error) {
-	limits := c.instance.Limits
+	limits := c.limits()
 	if limits == nil || !limits.Trunking || (c.rules.PodENISetting && !c.settings.PodENI) {
 		return c.sum(term("no branch interfaces", 0)), nil
 	}
@@ -56,10 +56,10 @@ func (c *calculation) privateIPv4() (Sum, error) {
 		return c.sum(term("not an amd64 type", 0)), nil
 	}
 	if c.rules.PrivateIPv4 == PrivateIPv4FromLimits {
-		if c.instance.Limits == nil {
+		if c.limits() == nil {
 			return c.sum(term("not in the VPC limits table", 0)), nil
 		}
-		return c.sum(term("IPv4 addresses of an interface − 1", c.instance.Limits.IPv4PerENI-1)), nil
+		return c.sum(term("IPv4 addresses of an interface − 1", c.limits().IPv4PerENI-1)), nil
 	}
 	if err := c.need(snapshot.FactNetwork); err != nil {
 		return nil, err

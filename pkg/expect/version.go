@@ -111,6 +111,8 @@ type Rules struct {
 	SoftEviction bool
 	// NetworkInterfaces: EC2NodeClass.spec.networkInterfaces counts.
 	NetworkInterfaces bool
+	// LateLimits: the VPC limits table has the types that it got between May and August 2026.
+	LateLimits bool
 	// CEL: kubelet values may be CEL expressions behind the gate NodeClassCEL.
 	CEL bool
 }
@@ -181,8 +183,8 @@ var releases = []release{
 	{Version{1, 11, 0}, "EC2NodeClass networkInterfaces (1de6d8c60, #9027)", func(r *Rules) {
 		r.NetworkInterfaces = true
 	}},
-	{Version{1, 15, 0}, "CEL in kubelet settings (#9461)", func(r *Rules) {
-		r.CEL = true
+	{Version{1, 15, 0}, "CEL in kubelet settings (#9461); a newer VPC limits table", func(r *Rules) {
+		r.CEL, r.LateLimits = true, true
 	}},
 }
 

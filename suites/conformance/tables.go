@@ -89,17 +89,6 @@ var facts = []fact{
 	{"v0.33.0", []string{"h1.16xlarge"}, "15 interfaces, now 8", defaultCardENIs(15)},
 	{"v0.33.0", []string{"r7gd.8xlarge"}, "196608 MiB, now 262144", memoryMiB(196608)},
 	{"v0.33.0", []string{"r7gd.12xlarge"}, "262144 MiB, now 393216", memoryMiB(262144)},
-	// The limits library that we use is newer than the limits compiled into the release.
-	{"v1.14.0", []string{
-		"c8gb.metal-24xl", "c8gb.metal-48xl", "c8gn.metal-24xl", "c8gn.metal-48xl", "c8ib.metal-48xl", "c8ib.metal-96xl",
-		"c9g.medium", "c9g.large", "c9g.xlarge", "c9g.2xlarge", "c9g.4xlarge", "c9g.8xlarge", "c9g.12xlarge", "c9g.16xlarge", "c9g.24xlarge", "c9g.48xlarge", "c9g.metal-48xl",
-		"c9gd.medium", "c9gd.large", "c9gd.xlarge", "c9gd.2xlarge", "c9gd.4xlarge", "c9gd.8xlarge", "c9gd.12xlarge", "c9gd.16xlarge", "c9gd.24xlarge", "c9gd.48xlarge", "c9gd.metal-48xl",
-		"hpc7g.4xlarge", "hpc7g.8xlarge", "hpc7g.16xlarge", "i4i.large", "m8gb.metal-24xl", "m8gb.metal-48xl",
-		"m8gn.metal-24xl", "m8gn.metal-48xl", "m8ib.metal-48xl", "m8ib.metal-96xl", "m8idb.metal-48xl", "m8idb.metal-96xl",
-		"m8idn.metal-48xl", "m8idn.metal-96xl", "m8in.metal-48xl", "m8in.metal-96xl", "r8gb.metal-24xl", "r8gb.metal-48xl",
-		"r8gn.metal-24xl", "r8gn.metal-48xl", "r8ib.metal-48xl", "r8ib.metal-96xl", "r8idb.metal-48xl", "r8idb.metal-96xl",
-		"r8idn.metal-48xl", "r8idn.metal-96xl", "r8in.metal-48xl", "r8in.metal-96xl",
-	}, "no branch interfaces in the VPC limits", func(t *snapshot.InstanceType) { t.Limits = nil }},
 }
 
 // podENIRelease is the one release whose pod-eni can be compared: the limits that it comes from are compiled into each
