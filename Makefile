@@ -27,9 +27,9 @@ TALLY   := go run ./suites/harness/tally
 ENVTEST := pkg/offline/servers/envtest.sh
 # What e2e-diff runs: a package, or a suite that was compiled before (E2E=allocatable.test).
 E2E     := ./suites/allocatable
-# The packages without cluster or cloud clients, on which the race detector is cheap, and those with them.
-PURE    := $(addprefix ./pkg/,snapshot expect compare gate recommend report options)
-CLIENTS := ./pkg/collect ./pkg/offline ./pkg/cmd/...
+# The packages without cluster or cloud clients, their tests included, on which the race detector is cheap; and the others.
+PURE    := $(addprefix ./pkg/,snapshot expect compare gate recommend options)
+CLIENTS := ./pkg/collect ./pkg/offline ./pkg/report ./pkg/cmd/...
 # What narrows a run of specs. --fail-on-empty acts per suite, so a narrowed run is judged by the sum of its JUnit files.
 NARROW  := $(if $(FOCUS),--focus='$(FOCUS)') $(if $(SKIP),--skip='$(SKIP)') $(if $(LABELS),--label-filter='$(LABELS)')
 SPECS    = $(GINKGO) run --randomize-all --keep-going --timeout=60m --procs=$(PROCS) $(or $(strip $(NARROW)),--fail-on-empty) --output-dir=$(JUNIT)
