@@ -111,6 +111,10 @@ coverage: ## Write the coverage of the packages to reports/coverage.html
 deflake: ## Run the suites with the race detector, in random order, until one fails
 	@assets=$$($(ENVTEST)) && KUBEBUILDER_ASSETS=$$assets $(CLEAN) $(GINKGO) run -r --skip-package=oracles --race --randomize-all --randomize-suites --until-it-fails $(NARROW) ./suites
 
+.PHONY: benchmark
+benchmark: ## Run the Go benchmarks of the packages (benchstat reads the output)
+	@go test -run '^$$' -bench . -benchmem ./pkg/expect ./pkg/compare ./pkg/recommend
+
 .PHONY: envtest
 envtest: ## Find, download or build kube-apiserver and etcd; print their folder
 	@$(ENVTEST)
