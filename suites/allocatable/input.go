@@ -14,6 +14,7 @@ import (
 	"github.com/allocatable-diff/allocatable-diff/pkg/collect"
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
 	"github.com/allocatable-diff/allocatable-diff/pkg/options"
+	"github.com/allocatable-diff/allocatable-diff/pkg/recommend"
 	"github.com/allocatable-diff/allocatable-diff/pkg/report"
 	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
 )
@@ -96,9 +97,17 @@ func (in *input) write(ginkgo types.Report) error {
 	if err := os.MkdirAll(in.options.Reports, 0o755); err != nil {
 		return fmt.Errorf("making the folder of the reports: %w", err)
 	}
+	samples, err := recommend.Samples(in.snapshots, in.how)
+	if err != nil {
+		return err
+	}
+	o := report.Options{
+		UpstreamCSV:    in.options.CSVFormat == "upstream",
+		Recommendation: recommend.Compute(samples, recommend.Options{MinSamples: recommend.DefaultMinSamples}),
+	}
 	var problems []error
 	for _, f := range report.Files() {
-		problems = append(problems, report.WriteFile(f, filepath.Join(in.options.Reports, f.File), written, report.Options{UpstreamCSV: in.options.CSVFormat == "upstream"}))
+		problems = append(problems, report.WriteFile(f, filepath.Join(in.options.Reports, f.File), written, o))
 	}
 	return errors.Join(problems...)
 }
