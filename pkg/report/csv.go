@@ -40,7 +40,7 @@ func writeCSV(w io.Writer, run *gate.Run, o Options) error {
 	if o.UpstreamCSV {
 		groups = csvGroups[:len(csvGroups)-1]
 	}
-	out.Write(groups) //nolint:errcheck // a csv.Writer keeps its first error for Error
+	out.Write(groups)
 	out.Write(csvColumns)
 	nodes := make([]*gate.Node, 0, len(run.Nodes))
 	for i := range run.Nodes {

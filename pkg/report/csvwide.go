@@ -20,7 +20,7 @@ var wideColumns = []string{
 // Karpenter's have the status skipped and no expected figures.
 func writeWideCSV(w io.Writer, run *gate.Run, _ Options) error {
 	out := csv.NewWriter(w)
-	out.Write(wideColumns) //nolint:errcheck // a csv.Writer keeps its first error for Error
+	out.Write(wideColumns)
 	cells := make([]string, len(wideColumns))
 	for i := range run.Nodes {
 		n := &run.Nodes[i]

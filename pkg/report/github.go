@@ -65,7 +65,7 @@ func annotationOf(t *topic, f *gate.Finding) annotation {
 func annotations(b *bufio.Writer, level string, list []annotation) {
 	for i, a := range list {
 		if i == githubAnnotations {
-			fmt.Fprintf(b, "%s not shown, see run.json\n", gate.Plural(len(list)-i, "more "+level)) //nolint:errcheck // kept for Flush
+			fmt.Fprintf(b, "%s not shown, see run.json\n", gate.Plural(len(list)-i, "more "+level))
 			return
 		}
 		annotate(b, level, a.title, a.text)
@@ -77,7 +77,7 @@ func annotations(b *bufio.Writer, level string, list []annotation) {
 func annotate(b *bufio.Writer, level, title, text string) {
 	property := strings.NewReplacer("%", "%25", ":", "%3A", ",", "%2C")
 	data := strings.NewReplacer("%", "%25")
-	fmt.Fprintf(b, "::%s title=%s::%s\n", level, property.Replace(cut(visible(title), 120)), data.Replace(cut(visible(text), 1000))) //nolint:errcheck // kept for Flush
+	fmt.Fprintf(b, "::%s title=%s::%s\n", level, property.Replace(cut(visible(title), 120)), data.Replace(cut(visible(text), 1000)))
 }
 
 // GitHubOutput writes the run's results as lines for the file that GITHUB_OUTPUT names: result, exit-code, the totals,
@@ -100,12 +100,12 @@ func GitHubOutput(w io.Writer, run *gate.Run) error {
 		{"foreign", strconv.Itoa(t.Foreign)},
 		{"findings", strconv.Itoa(len(run.Findings))},
 	} {
-		fmt.Fprintf(b, "%s=%s\n", l.name, l.value) //nolint:errcheck // kept for Flush
+		fmt.Fprintf(b, "%s=%s\n", l.name, l.value)
 	}
 	// The delimiter is the digest of what it encloses: no text contains its own, and equal runs give equal bytes.
 	verdict := Verdict(run)
 	sum := sha256.Sum256([]byte(verdict))
 	delimiter := "ghadelimiter_" + hex.EncodeToString(sum[:16])
-	fmt.Fprintf(b, "verdict<<%s\n%s\n%s\n", delimiter, verdict, delimiter) //nolint:errcheck // kept for Flush
+	fmt.Fprintf(b, "verdict<<%s\n%s\n%s\n", delimiter, verdict, delimiter)
 	return b.Flush()
 }

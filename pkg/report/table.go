@@ -69,7 +69,7 @@ func severityColor(s gate.Severity) string {
 }
 
 func (t *table) line(s string) {
-	t.w.WriteString(strings.TrimRight(s, " ")) //nolint:errcheck // a bufio.Writer keeps its first error for Flush
+	t.w.WriteString(strings.TrimRight(s, " "))
 	t.w.WriteByte('\n')
 }
 

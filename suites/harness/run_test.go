@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -143,9 +142,6 @@ func entries(dir string) []string {
 
 // lines are the lines of a text, without the one that is empty after the last line break.
 func lines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
-
-// text reads a string as a file.
-func text(s string) io.Reader { return bytes.NewBufferString(s) }
 
 // executable lets a file be run.
 func executable(path string) {
