@@ -2,6 +2,7 @@ package gate
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/compare"
 	"github.com/allocatable-diff/allocatable-diff/pkg/expect"
@@ -57,7 +58,7 @@ func (e *evaluation) judgeRow(s compare.Subject, r *Row) {
 	case r.Reason == "":
 		r.Reason = e.ungated(s, r)
 	}
-	if len(r.Reason) >= len(notGated) && r.Reason[:len(notGated)] == notGated {
+	if strings.HasPrefix(r.Reason, notGated) {
 		r.Severity = min(r.Severity, Info)
 	}
 	// A capacity row explains; it fails only where the node reports no allocatable. What the node lacks is missing from
