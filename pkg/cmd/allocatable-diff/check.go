@@ -24,6 +24,7 @@ import (
 func (p *program) checkCommand() *cobra.Command {
 	o := options.New()
 	var exitZero, perNode bool
+	var profiled profiles
 	c := p.command(&cobra.Command{
 		Use:   "check",
 		Short: "Judge every node, print what differs and why, and fail on drift",
@@ -34,7 +35,7 @@ It exits with 0 when nothing was found, 1 on findings, 2 on wrong usage, 3 when 
 4 when nothing could be concluded (no Karpenter node, or nodes that could not be judged).`,
 		Args: cobra.NoArgs,
 	}, o, func(ctx context.Context, _ []string) error {
-		return p.check(ctx, o, checkFlags{exitZero: exitZero, perNode: perNode})
+		return profiled.of(func() error { return p.check(ctx, o, checkFlags{exitZero: exitZero, perNode: perNode}) })
 	})
 	f := c.Flags()
 	o.AddCluster(f)
@@ -43,6 +44,7 @@ It exits with 0 when nothing was found, 1 on findings, 2 on wrong usage, 3 when 
 	o.AddGate(f)
 	o.AddOutput(f)
 	o.AddTerminal(f)
+	profiled.add(f)
 	f.BoolVar(&exitZero, "exit-zero", false, "advisory run: end with 0 on findings and where nothing could be concluded")
 	f.BoolVar(&perNode, "metrics-per-node", false, "one time series per node in prometheus output, not one per type")
 	return c
