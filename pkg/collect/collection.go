@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
 )
 
 // collection is the objects of one kind. Dumps overlap (nodes.json beside all.json), so one object may come twice.
 type collection[T any] struct {
-	items []T
+	items snapshot.Pages[T]
 	seen  map[string]sighting
 }
 
@@ -30,22 +32,23 @@ func (c *collection[T]) add(key, name string, h header, s *source, v T) error {
 	}
 	first, ok := c.seen[key]
 	if !ok {
-		c.seen[key] = sighting{len(c.items), h.apiVersion, s.name}
-		c.items = append(c.items, v)
+		c.seen[key] = sighting{c.items.Len(), h.apiVersion, s.name}
+		*c.items.Add() = v
 		return nil
 	}
+	known := c.items.At(first.index)
 	if s.replaces {
-		c.items[first.index] = v
+		*known = v
 		return nil
 	}
 	if first.version != h.apiVersion {
 		if newer(h.apiVersion, first.version) {
-			c.items[first.index] = v
+			*known = v
 			c.seen[key] = sighting{first.index, h.apiVersion, s.name}
 		}
 		return nil
 	}
-	if reflect.DeepEqual(c.items[first.index], v) {
+	if reflect.DeepEqual(*known, v) {
 		return nil
 	}
 	where := "twice in this file"
@@ -59,7 +62,7 @@ func (c *collection[T]) add(key, name string, h header, s *source, v T) error {
 type mark [6]int
 
 func (d *dump) mark() mark {
-	return mark{len(d.nodes.items), len(d.claims.items), len(d.pools.items), len(d.classes.items), len(d.overlays.items), len(d.deployments.items)}
+	return mark{d.nodes.items.Len(), d.claims.items.Len(), d.pools.items.Len(), d.classes.items.Len(), d.overlays.items.Len(), d.deployments.items.Len()}
 }
 
 // rewind forgets every object that was added since m was taken.
@@ -73,7 +76,7 @@ func (d *dump) rewind(m mark) {
 }
 
 func (c *collection[T]) truncate(n int) {
-	c.items = c.items[:n]
+	c.items.Truncate(n)
 	maps.DeleteFunc(c.seen, func(_ string, s sighting) bool { return s.index >= n })
 }
 

@@ -36,23 +36,24 @@ type dump struct {
 func newDump(o Options) *dump {
 	d := &dump{options: o, cache: &snapshot.Cache{}, served: map[string]bool{}, ignored: map[string]int{}}
 	d.decode = json.WithUnmarshalers(json.UnmarshalFromFunc(d.cache.DecodeResources))
-	w := words{}
 	d.readers = map[groupKind]object{
-		{"", "Node"}:                           &nodeObject{Metadata: metadata(w, o.Selector != nil)},
-		{"", "ConfigMap"}:                      &configMapObject{Metadata: metadata(w, false)},
-		{"apps", "Deployment"}:                 &deploymentObject{Metadata: metadata(w, false)},
-		{groupKarpenter, "Machine"}:            &claimObject{Metadata: metadata(w, false)},
-		{groupKarpenter, "NodeClaim"}:          &claimObject{Metadata: metadata(w, false)},
-		{groupKarpenter, "Provisioner"}:        &poolObject{Metadata: metadata(w, false)},
-		{groupKarpenter, "NodePool"}:           &poolObject{Metadata: metadata(w, false)},
-		{groupKarpenter, "NodeOverlay"}:        &overlayObject{Metadata: metadata(w, false)},
-		{groupKarpenterAWS, "AWSNodeTemplate"}: &classObject{Metadata: metadata(w, false)},
-		{groupKarpenterAWS, "EC2NodeClass"}:    &classObject{Metadata: metadata(w, false)},
+		{"", "Node"}:                           &nodeObject{Metadata: metadata(d.cache, o.Selector != nil)},
+		{"", "ConfigMap"}:                      &configMapObject{Metadata: metadata(d.cache, false)},
+		{"apps", "Deployment"}:                 &deploymentObject{Metadata: metadata(d.cache, false)},
+		{groupKarpenter, "Machine"}:            &claimObject{Metadata: metadata(d.cache, false)},
+		{groupKarpenter, "NodeClaim"}:          &claimObject{Metadata: metadata(d.cache, false)},
+		{groupKarpenter, "Provisioner"}:        &poolObject{Metadata: metadata(d.cache, false)},
+		{groupKarpenter, "NodePool"}:           &poolObject{Metadata: metadata(d.cache, false)},
+		{groupKarpenter, "NodeOverlay"}:        &overlayObject{Metadata: metadata(d.cache, false)},
+		{groupKarpenterAWS, "AWSNodeTemplate"}: &classObject{Metadata: metadata(d.cache, false)},
+		{groupKarpenterAWS, "EC2NodeClass"}:    &classObject{Metadata: metadata(d.cache, false)},
 	}
 	return d
 }
 
-func metadata(w words, all bool) objectMeta { return objectMeta{Labels: labelSet{words: w, all: all}} }
+func metadata(c *snapshot.Cache, all bool) objectMeta {
+	return objectMeta{Labels: labelSet{cache: c, all: all}}
+}
 
 const (
 	groupKarpenter    = "karpenter.sh"
@@ -406,21 +407,22 @@ func (d *dump) foreign(h *held, s *source) error {
 	return s.fail(fmt.Errorf("object %d has no kind: is it what kubectl get -o json or -o yaml prints?", d.objects+1))
 }
 
-// snapshot is everything that was gathered, joined and in canonical order.
+// snapshot is everything that was gathered, joined and in canonical order. It leaves the dump empty.
 func (d *dump) snapshot() *snapshot.Snapshot {
 	s := &snapshot.Snapshot{
 		APIVersion: snapshot.APIVersion, Kind: snapshot.Kind, Cluster: d.options.Cluster,
-		NodeClasses: d.classes.items, NodePools: d.pools.items, NodeOverlays: d.overlays.items,
-		NodeClaims: d.claims.items, Nodes: d.nodes.items,
+		NodeClasses: d.classes.items.Take(), NodePools: d.pools.items.Take(), NodeOverlays: d.overlays.items.Take(),
+		NodeClaims: d.claims.items.Take(), Nodes: d.nodes.items.Take(),
 	}
-	filter := newLabelFilter(s.NodeOverlays)
+	filter := newLabelFilter(s.NodeOverlays, d.cache)
 	for i := range s.Nodes {
 		s.Nodes[i].Labels = filter.apply(s.Nodes[i].Labels)
 	}
-	found := detect(d.deployments.items, d.configMaps.items, slices.Sorted(maps.Keys(d.served)), d.options.KarpenterNamespace)
+	configMaps := d.configMaps.items.Take()
+	found := detect(d.deployments.items.Take(), configMaps, slices.Sorted(maps.Keys(d.served)), d.options.KarpenterNamespace)
 	s.Controller = found.controller
 	ignored := maps.Clone(d.ignored)
-	ignored["ConfigMap"] += len(d.configMaps.items) - found.configMaps
+	ignored["ConfigMap"] += len(configMaps) - found.configMaps
 	for kind, n := range ignored {
 		if n > 0 {
 			s.Ignored = append(s.Ignored, snapshot.KindCount{Kind: kind, Count: n})

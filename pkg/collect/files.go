@@ -160,7 +160,7 @@ func selectNodes(s *snapshot.Snapshot, selector labels.Selector) error {
 		return nil
 	}
 	requirements, _ := selector.Requirements()
-	filter := newLabelFilter(s.NodeOverlays)
+	filter := newLabelFilter(s.NodeOverlays, nil)
 	for _, r := range requirements {
 		if !keeps(r.Key()) && !filter.extra[r.Key()] {
 			return fmt.Errorf("a snapshot does not keep the label %s, so --selector %s cannot be applied to it: record it with that selector, or give the raw dump", r.Key(), selector)

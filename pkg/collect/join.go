@@ -117,13 +117,13 @@ func (j *joiner) join(n *snapshot.Node) snapshot.Join {
 
 // claim finds the node's claim. unknown says why it cannot be told; a missing one is a note.
 func (j *joiner) claim(n *snapshot.Node, out *snapshot.Join) (claim *snapshot.NodeClaim, unknown string) {
-	ways := []struct {
-		found []*snapshot.NodeClaim
-		what  string
+	ways := [...]struct {
+		found      []*snapshot.NodeClaim
+		what, name string
 	}{
-		{j.byProvider[n.ProviderID], "the provider ID " + n.ProviderID},
-		{elsewhere(j.byName[n.Owner], n), "the owner of the node"},
-		{elsewhere(j.byNode[n.Name], n), "the node name " + n.Name},
+		{j.byProvider[n.ProviderID], "the provider ID ", n.ProviderID},
+		{elsewhere(j.byName[n.Owner], n), "the owner of the node", ""},
+		{elsewhere(j.byNode[n.Name], n), "the node name ", n.Name},
 	}
 	for _, way := range ways {
 		switch len(way.found) {
@@ -133,7 +133,7 @@ func (j *joiner) claim(n *snapshot.Node, out *snapshot.Join) (claim *snapshot.No
 			out.Claim = way.found[0].Name
 			return way.found[0], ""
 		}
-		return nil, fmt.Sprintf("%d claims have %s: %s (Karpenter itself stops on this; delete the one without an instance)", len(way.found), way.what, claimNames(way.found))
+		return nil, fmt.Sprintf("%d claims have %s%s: %s (Karpenter itself stops on this; delete the one without an instance)", len(way.found), way.what, way.name, claimNames(way.found))
 	}
 	if n.Owner != "" && len(j.byName[n.Owner]) > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("%s %q owns the node but belongs to another instance: the node is judged without it", j.byName[n.Owner][0].Kind, n.Owner))
@@ -148,7 +148,7 @@ func elsewhere(claims []*snapshot.NodeClaim, n *snapshot.Node) []*snapshot.NodeC
 	differs := func(c *snapshot.NodeClaim) bool {
 		return c.ProviderID != "" && n.ProviderID != "" && c.ProviderID != n.ProviderID
 	}
-	if !slices.ContainsFunc(claims, differs) {
+	if !slices.ContainsFunc(claims, differs) { // as nearly always
 		return claims
 	}
 	return slices.DeleteFunc(slices.Clone(claims), differs)

@@ -232,7 +232,7 @@ func (l *listing) controller(ctx context.Context, namespace string) error {
 			return err
 		}
 	}
-	if slices.ContainsFunc(l.dump.deployments.items, func(d Deployment) bool { return d.isKarpenter() }) {
+	if l.dump.deployments.items.Len() > 0 { // others than Karpenter's are not kept
 		// It was found, so it does not matter that the other namespace may not be read.
 		l.gaps = slices.DeleteFunc(l.gaps, func(g snapshot.Gap) bool { return g.Kind == deployments.Kind })
 	}
@@ -265,11 +265,8 @@ func (d *dump) configMapRefs() []client.ObjectKey {
 			out = append(out, key)
 		}
 	}
-	for i := range d.deployments.items {
-		deployment := &d.deployments.items[i]
-		if !deployment.isKarpenter() {
-			continue
-		}
+	for i := range d.deployments.items.Len() {
+		deployment := d.deployments.items.At(i)
 		add(deployment.Namespace, globalSettings)
 		container := deployment.container()
 		for _, e := range container.Env {

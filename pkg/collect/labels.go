@@ -48,19 +48,9 @@ type labelSet struct {
 	list snapshot.Labels
 	// all keeps droppedLabels as well, for a selector.
 	all   bool
-	words words
-}
-
-// words is one copy of each text that comes back on many objects.
-type words map[string]string
-
-func (w words) of(text []byte) string {
-	if s, ok := w[string(text)]; ok {
-		return s
-	}
-	s := string(text)
-	w[s] = s
-	return s
+	cache *snapshot.Cache
+	// name is that of the member that is being read.
+	name []byte
 }
 
 // UnmarshalJSONFrom reads an object of strings. A label that someone wrote as a number or boolean, which the API would
@@ -92,7 +82,7 @@ func (l *labelSet) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-func byKey(a, b snapshot.Label) int { return cmp.Compare(a.Key, b.Key) }
+func byKey(a, b *snapshot.Label) int { return cmp.Compare(a.Key, b.Key) }
 
 func (l *labelSet) member(dec *jsontext.Decoder) error {
 	raw, err := dec.ReadValue()
@@ -107,7 +97,7 @@ func (l *labelSet) member(dec *jsontext.Decoder) error {
 	if dropped && !l.all {
 		return dec.SkipValue()
 	}
-	key := l.words.of(name)
+	l.name = append(l.name[:0], name...) // dec uses the memory of name again
 	if raw, err = dec.ReadValue(); err != nil {
 		return err
 	}
@@ -122,11 +112,11 @@ func (l *labelSet) member(dec *jsontext.Decoder) error {
 	if err != nil {
 		return err
 	}
-	if dropped {
-		l.list = append(l.list, snapshot.Label{Key: key, Value: string(text)})
+	if dropped { // it differs from node to node: not for the cache
+		l.list = append(l.list, &snapshot.Label{Key: string(l.name), Value: string(text)})
 		return nil
 	}
-	l.list = append(l.list, snapshot.Label{Key: key, Value: l.words.of(text)})
+	l.list = append(l.list, l.cache.Label(l.name, text))
 	return nil
 }
 
@@ -153,12 +143,12 @@ func (s selectable) Lookup(key string) (string, bool) { return snapshot.Labels(s
 // labelFilter cuts label lists down to what a snapshot keeps, once for each distinct list.
 type labelFilter struct {
 	extra map[string]bool // keys that NodeOverlays require
-	cache snapshot.Cache
-	done  map[*snapshot.Label]snapshot.Labels
+	cache *snapshot.Cache
+	done  map[**snapshot.Label]snapshot.Labels
 }
 
-func newLabelFilter(overlays []snapshot.NodeOverlay) *labelFilter {
-	f := &labelFilter{extra: map[string]bool{}, done: map[*snapshot.Label]snapshot.Labels{}}
+func newLabelFilter(overlays []snapshot.NodeOverlay, cache *snapshot.Cache) *labelFilter {
+	f := &labelFilter{extra: map[string]bool{}, cache: cache, done: map[**snapshot.Label]snapshot.Labels{}}
 	for i := range overlays {
 		for _, r := range overlays[i].Requirements {
 			f.extra[r.Key] = true

@@ -8,7 +8,7 @@ import (
 
 // reset forgets the last object's metadata, but for the memory of its labels.
 func (m *objectMeta) reset() {
-	*m = objectMeta{Labels: labelSet{list: m.Labels.list[:0], all: m.Labels.all, words: m.Labels.words}}
+	*m = objectMeta{Labels: labelSet{list: m.Labels.list[:0], all: m.Labels.all, cache: m.Labels.cache, name: m.Labels.name}}
 }
 
 func (o *nodeObject) reset() {
@@ -26,20 +26,22 @@ func (o *nodeObject) keep(d *dump, h header, s *source) error {
 		return nil
 	}
 	info := &o.Status.NodeInfo
-	return d.nodes.add(m.Name, m.Name, h, s, snapshot.Node{
+	n := snapshot.Node{
 		Name:           m.Name,
 		ProviderID:     o.Spec.ProviderID,
 		Labels:         d.cache.ShareLabels(m.Labels.list),
-		OSImage:        m.Labels.words.of([]byte(info.OSImage)),
-		KubeletVersion: m.Labels.words.of([]byte(info.KubeletVersion)),
-		KernelVersion:  m.Labels.words.of([]byte(info.KernelVersion)),
-		Ready:          m.Labels.words.of([]byte(statusOf(o.Status.Conditions, "Ready"))),
+		OSImage:        info.OSImage,
+		KubeletVersion: info.KubeletVersion,
+		KernelVersion:  info.KernelVersion,
+		Ready:          statusOf(o.Status.Conditions, "Ready"),
 		Deleting:       m.DeletionTimestamp != "",
 		Owner:          m.owner(),
 		ClassHash:      m.Annotations.hashOfClass(),
 		Capacity:       o.Status.Capacity,
 		Allocatable:    o.Status.Allocatable,
-	})
+	}
+	n.ShareTexts(d.cache)
+	return d.nodes.add(m.Name, m.Name, h, s, n)
 }
 
 // owner is the name of the NodeClaim or Machine that the node belongs to; empty when it has none.
@@ -92,6 +94,7 @@ func (o *claimObject) keep(d *dump, h header, s *source) error {
 	if h.kind == snapshot.KindMachine {
 		c.ClassRef = o.Spec.MachineTemplateRef.classRef(snapshot.KindAWSNodeTemplate)
 	}
+	c.ShareTexts(d.cache)
 	return d.claims.add(c.Key(), c.Name, h, s, c)
 }
 

@@ -19,9 +19,11 @@ type Cause struct {
 
 // Explain splits the difference of every row into causes: their parts add up to Row.Gap exactly. A row without a
 // difference has none. Causes come without words: a large fleet has a million rows that nobody reads. See Detail.
-func Explain(s Subject, rows []Row) {
+func Explain(s Subject, rows []Row) { AppendCauses(make([]Cause, 0, 6), s, rows) }
+
+// AppendCauses is Explain into memory that is there already: the causes of the rows are parts of what it returns.
+func AppendCauses(all []Cause, s Subject, rows []Row) []Cause {
 	var g gap
-	all := make([]Cause, 0, 6) // one array for the node: memory, disk and branch interfaces differ on most
 	for i := range rows {
 		if r := &rows[i]; r.Gap().Value != 0 {
 			from := len(all)
@@ -29,6 +31,7 @@ func Explain(s Subject, rows []Row) {
 			r.Causes = all[from:len(all):len(all)]
 		}
 	}
+	return all
 }
 
 // Detail puts evidence and remedy to the causes of one row.

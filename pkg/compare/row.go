@@ -183,7 +183,7 @@ func appendRow(rows []Row, s Subject, name string, field Field, expected snapsho
 }
 
 // setActual takes over what the node reports; what is no quantity makes the row unknown.
-func (r *Row) setActual(a snapshot.Resource) {
+func (r *Row) setActual(a *snapshot.Resource) {
 	if a.Text != "" {
 		r.Status, r.Reason = Unknown, fmt.Sprintf("the node reports %s %s %q, which is not a quantity of 64 bits", r.Field, r.Resource, a.Text)
 		return

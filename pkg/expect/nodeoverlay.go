@@ -67,7 +67,7 @@ func setsFixed(o *snapshot.NodeOverlay) bool {
 }
 
 func shareResource(a, b *snapshot.NodeOverlay) bool {
-	return slices.ContainsFunc(a.Capacity, func(e snapshot.Label) bool {
+	return slices.ContainsFunc(a.Capacity, func(e *snapshot.Label) bool {
 		_, ok := b.Capacity.Lookup(e.Key)
 		return ok
 	})

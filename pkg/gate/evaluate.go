@@ -45,6 +45,10 @@ func Evaluate(snapshots []*snapshot.Snapshot, o Options) (*Run, error) {
 		nodes := e.nodes()
 		e.cluster.Assumptions = e.assumptions.list()
 		run.Clusters = append(run.Clusters, e.cluster)
+		if run.Nodes == nil {
+			run.Nodes = nodes
+			continue
+		}
 		run.Nodes = append(run.Nodes, nodes...)
 	}
 	run.conclude(o.Policy, allowed.findings())
@@ -101,9 +105,10 @@ type evaluation struct {
 	models      map[modelKey]modelResult
 	expected    map[expectKey]expectResult
 	rows        *rowPool
-	// compared and judged are the rows of the node at hand.
+	// compared and judged are the rows of the node at hand, causes what explains them.
 	compared []compare.Row
 	judged   []Row
+	causes   []compare.Cause
 }
 
 // modelKey is what decides a model: nodes that agree in it share one.
@@ -133,11 +138,25 @@ func (e *evaluation) nodes() []Node {
 	for _, g := range e.snapshot.Gaps {
 		e.assumptions.add(g.Reason, 0)
 	}
-	out := make([]Node, 0, len(e.snapshot.Nodes))
+	var all []*snapshot.Node
 	for i := range e.snapshot.Nodes {
 		if e.options.Shard.has(i) {
-			out = append(out, e.node(&e.snapshot.Nodes[i]))
+			all = append(all, &e.snapshot.Nodes[i])
 		}
+	}
+	// Type by type: what is expected of one is then forgotten before the next.
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	typeOf := func(i int) string { return all[order[i]].InstanceType() }
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(all[i].InstanceType(), all[j].InstanceType()) })
+	out := make([]Node, len(all))
+	for i, at := range order {
+		if i > 0 && typeOf(i) != typeOf(i-1) {
+			clear(e.expected)
+		}
+		out[at] = e.node(all[at])
 	}
 	return out
 }
@@ -191,7 +210,7 @@ func (e *evaluation) node(n *snapshot.Node) Node {
 		e.assumptions.add(note, 1)
 	}
 	e.compared = compare.AppendRows(e.compared[:0], subject)
-	compare.Explain(subject, e.compared)
+	e.causes = compare.AppendCauses(e.causes[:0], subject, e.compared)
 	result.Rows = e.judge(subject, e.compared, &result)
 	return result
 }

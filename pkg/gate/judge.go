@@ -71,7 +71,7 @@ func (e *evaluation) judgeRow(s compare.Subject, r *Row) {
 
 // sharedGPU reports whether the GPUs that the node lacks are there under the names of their shares.
 func (r *Row) sharedGPU(s compare.Subject) bool {
-	return r.Resource == expect.NvidiaGPU && r.Actual.Value == 0 && slices.ContainsFunc(s.Node.Capacity, func(a snapshot.Resource) bool {
+	return r.Resource == expect.NvidiaGPU && r.Actual.Value == 0 && slices.ContainsFunc(s.Node.Capacity, func(a *snapshot.Resource) bool {
 		return compare.IsSharedGPU(a.Name) && a.Value > 0
 	})
 }

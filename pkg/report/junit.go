@@ -49,9 +49,9 @@ type junitText struct {
 	Escaped string `xml:",innerxml"`
 }
 
-func escapedText(s string) junitText {
-	return junitText{strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(cut(xmlText(s), junitBody))}
-}
+func escapedText(s string) junitText { return junitText{markup.Replace(cut(xmlText(s), junitBody))} }
+
+var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 type junitSkip struct {
 	Message string `xml:"message,attr"`

@@ -97,17 +97,18 @@ func junitShards(run *gate.Run, limit int) ([][]junitSuite, error) {
 	suites := junitSuites(run)
 	var shards [][]junitSuite
 	var shard []junitSuite
+	scale := newJUnitScale()
 	size := 0
 	for i := range suites {
 		s := &suites[i]
-		head, err := encodedSize(&junitSuite{name: s.name, properties: s.properties})
+		head, err := scale.suite(s)
 		if err != nil {
 			return nil, err
 		}
 		from := 0
 		size += head
 		for j := range s.cases {
-			n, err := encodedSize(s.cases[j].testcase())
+			n, err := scale.testcase(&s.cases[j])
 			if err != nil {
 				return nil, err
 			}
@@ -125,17 +126,30 @@ func junitShards(run *gate.Run, limit int) ([][]junitSuite, error) {
 	return append(shards, shard), nil
 }
 
-// encodedSize is a little more than what v takes in a document.
-func encodedSize(v any) (int, error) {
-	var b bytes.Buffer
-	if s, ok := v.(*junitSuite); ok {
-		err := writeSuites(&b, []junitSuite{*s})
-		return b.Len() + 64, err // 64: longer counts, deeper indentation
-	}
-	e := xml.NewEncoder(&b)
-	e.Indent("    ", "  ")
-	err := e.Encode(v)
-	return b.Len() + 8, err
+// junitScale tells how many bytes a part of a document takes, or a few more.
+type junitScale struct {
+	bytes   bytes.Buffer
+	encoder *xml.Encoder
+}
+
+func newJUnitScale() *junitScale {
+	s := &junitScale{}
+	s.encoder = xml.NewEncoder(&s.bytes)
+	s.encoder.Indent("    ", "  ")
+	return s
+}
+
+// suite is what a suite takes beside its test cases, with a document around it.
+func (s *junitScale) suite(suite *junitSuite) (int, error) {
+	s.bytes.Reset()
+	err := writeSuites(&s.bytes, []junitSuite{{name: suite.name, properties: suite.properties}})
+	return s.bytes.Len() + 64, err // 64: longer counts, deeper indentation
+}
+
+func (s *junitScale) testcase(c *junitNode) (int, error) {
+	s.bytes.Reset()
+	err := s.encoder.Encode(c.testcase())
+	return s.bytes.Len() + 8, err
 }
 
 // writeJUnitFile writes path, or, where the report is too large for its readers, path-0001.xml and so on. Whichever of

@@ -112,13 +112,14 @@ func decodeSnapshot(dec *jsontext.Decoder, s *Snapshot) error {
 	if tok.Kind() != '{' {
 		return fmt.Errorf("%w: it is no JSON object", ErrNotSnapshot)
 	}
-	options := readOptions()
+	cache := &Cache{}
+	options := readOptions(cache)
 	for dec.PeekKind() != '}' {
 		name, err := dec.ReadToken()
 		if err != nil {
 			return ExplainJSON(err)
 		}
-		if err := s.decodeMember(dec, name.String(), options); err != nil {
+		if err := s.decodeMember(dec, name.String(), options, cache); err != nil {
 			return ExplainJSON(err)
 		}
 	}
@@ -133,7 +134,7 @@ func decodeSnapshot(dec *jsontext.Decoder, s *Snapshot) error {
 
 // decodeMember reads the value of one member. The head is checked as soon as it is read: a file of another version
 // must not fail on its first unknown field.
-func (s *Snapshot) decodeMember(dec *jsontext.Decoder, name string, options json.Options) error {
+func (s *Snapshot) decodeMember(dec *jsontext.Decoder, name string, options json.Options, cache *Cache) error {
 	switch name {
 	case "apiVersion":
 		if err := json.UnmarshalDecode(dec, &s.APIVersion); err != nil {
@@ -160,18 +161,38 @@ func (s *Snapshot) decodeMember(dec *jsontext.Decoder, name string, options json
 	case "nodeOverlays":
 		return json.UnmarshalDecode(dec, &s.NodeOverlays, options)
 	case "nodeClaims":
-		return json.UnmarshalDecode(dec, &s.NodeClaims, options)
+		return decodeList(dec, &s.NodeClaims, options, func(c *NodeClaim) { c.ShareTexts(cache) })
 	case "nodes":
-		return json.UnmarshalDecode(dec, &s.Nodes, options)
+		return decodeList(dec, &s.Nodes, options, func(n *Node) { n.ShareTexts(cache) })
 	case "gaps":
 		return json.UnmarshalDecode(dec, &s.Gaps, options)
 	}
 	return fmt.Errorf("unknown field %q: it is misspelt, or the file was written by a newer version", name)
 }
 
+// decodeList reads an array, of which nobody knows how long it is, element by element.
+func decodeList[T any](dec *jsontext.Decoder, to *[]T, options json.Options, share func(*T)) error {
+	if dec.PeekKind() != '[' {
+		return json.UnmarshalDecode(dec, to, options)
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	var all Pages[T]
+	for dec.PeekKind() != ']' {
+		v := all.Add()
+		if err := json.UnmarshalDecode(dec, v, options); err != nil {
+			return err
+		}
+		share(v)
+	}
+	*to = all.Take()
+	_, err := dec.ReadToken()
+	return err
+}
+
 // readOptions reject unknown fields and let equal lists share memory.
-func readOptions() json.Options {
-	c := &Cache{}
+func readOptions(c *Cache) json.Options {
 	return json.JoinOptions(json.RejectUnknownMembers(true), json.WithUnmarshalers(json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(c.DecodeLabels),
 		json.UnmarshalFromFunc(c.DecodeResources),

@@ -8,8 +8,8 @@ import (
 )
 
 // Labels is a string map kept as pairs in key order: small, and always written the same way. In JSON it is an
-// object of strings.
-type Labels []Label
+// object of strings. Pairs are shared between the objects that have them (see Cache) and must not be changed.
+type Labels []*Label
 
 // Label is one pair.
 type Label struct{ Key, Value string }
@@ -21,11 +21,13 @@ func LabelsOf(m map[string]string) Labels {
 	}
 	out := make(Labels, 0, len(m))
 	for k, v := range m {
-		out = append(out, Label{k, v})
+		out = append(out, &Label{k, v})
 	}
-	slices.SortFunc(out, func(a, b Label) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(out, labelOrder)
 	return out
 }
+
+func labelOrder(a, b *Label) int { return cmp.Compare(a.Key, b.Key) }
 
 // Get returns the value of key; empty when it is not there.
 func (l Labels) Get(key string) string {
@@ -35,7 +37,7 @@ func (l Labels) Get(key string) string {
 
 // Lookup returns the value of key and whether it is there.
 func (l Labels) Lookup(key string) (string, bool) {
-	i, ok := slices.BinarySearchFunc(l, key, func(e Label, k string) int { return cmp.Compare(e.Key, k) })
+	i, ok := slices.BinarySearchFunc(l, key, func(e *Label, k string) int { return cmp.Compare(e.Key, k) })
 	if !ok {
 		return "", false
 	}
@@ -61,17 +63,5 @@ func (l Labels) MarshalJSONTo(enc *jsontext.Encoder) error {
 // UnmarshalJSONFrom reads an object whose values are strings, numbers or booleans; a scalar that is not a string is
 // kept as it is written.
 func (l *Labels) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	out := Labels{}
-	err := readObject(dec, func(key, value string) {
-		out = append(out, Label{key, value})
-	})
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(out, func(a, b Label) int { return cmp.Compare(a.Key, b.Key) })
-	*l = nil
-	if len(out) > 0 {
-		*l = out
-	}
-	return nil
+	return new(Cache).DecodeLabels(dec, l)
 }

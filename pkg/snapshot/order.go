@@ -68,9 +68,31 @@ func sorted[T any](list []T, order func(a, b *T) int) []T {
 		return nil
 	}
 	if !isSorted(list, order) {
-		slices.SortStableFunc(list, func(a, b T) int { return order(&a, &b) })
+		from := make([]int, len(list))
+		for i := range from {
+			from[i] = i
+		}
+		slices.SortStableFunc(from, func(i, j int) int { return order(&list[i], &list[j]) })
+		arrange(list, from)
 	}
 	return list
+}
+
+// arrange moves each element once: list[i] becomes what list[from[i]] was. It uses from up.
+func arrange[T any](list []T, from []int) {
+	const moved = -1
+	for i := range from {
+		if from[i] == moved {
+			continue
+		}
+		first, at := list[i], i
+		for from[at] != i {
+			next := from[at]
+			list[at], from[at] = list[next], moved
+			at = next
+		}
+		list[at], from[at] = first, moved
+	}
 }
 
 func sortedCopy[T any](list []T, order func(a, b *T) int) []T {

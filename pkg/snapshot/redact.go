@@ -158,7 +158,10 @@ func (r *redaction) labelValue(key, value string) string {
 
 func (r *redaction) node(n *Node) {
 	n.Name, n.Owner, n.ProviderID = r.nodes.of(n.Name), r.claims.of(n.Owner), r.instances.of(n.ProviderID)
-	n.Labels = each(n.Labels, func(l *Label) { l.Value = r.labelValue(l.Key, l.Value) })
+	n.Labels = slices.Clone(n.Labels)
+	for i, l := range n.Labels {
+		n.Labels[i] = &Label{l.Key, r.labelValue(l.Key, l.Value)}
+	}
 	n.Join = Join{}
 }
 

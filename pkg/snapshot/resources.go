@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -17,8 +18,9 @@ import (
 // CPU is the one resource whose base unit is not 1: it is counted in millicores.
 const CPU = "cpu"
 
-// ResourceList is the amounts of a node or claim in name order. In JSON it is an object of Kubernetes quantities.
-type ResourceList []Resource
+// ResourceList is the amounts of a node or claim in name order. In JSON it is an object of Kubernetes quantities. Amounts
+// are shared between the objects that have them (see Cache) and must not be changed.
+type ResourceList []*Resource
 
 // Resource is one amount in its base unit: millicores for cpu, else bytes or a count.
 type Resource struct {
@@ -42,11 +44,11 @@ func (l ResourceList) Get(name string) Figure {
 	return Figure{}
 }
 
-// Lookup returns the entry of name and whether it is there.
-func (l ResourceList) Lookup(name string) (Resource, bool) {
-	i, ok := slices.BinarySearchFunc(l, name, func(r Resource, n string) int { return cmp.Compare(r.Name, n) })
+// Lookup returns the entry of name and whether it is there; nil where it is not.
+func (l ResourceList) Lookup(name string) (*Resource, bool) {
+	i, ok := slices.BinarySearchFunc(l, name, func(r *Resource, n string) int { return cmp.Compare(r.Name, n) })
 	if !ok {
-		return Resource{}, false
+		return nil, false
 	}
 	return l[i], true
 }
@@ -60,16 +62,18 @@ func ParseResources(m map[string]string) ResourceList {
 	for name, text := range m {
 		out = append(out, parseResource(name, text))
 	}
-	slices.SortFunc(out, func(a, b Resource) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, resourceOrder)
 	return out
 }
 
-func parseResource(name, text string) Resource {
+func resourceOrder(a, b *Resource) int { return cmp.Compare(a.Name, b.Name) }
+
+func parseResource(name, text string) *Resource {
 	v, err := ParseQuantity(name, text)
 	if err != nil {
-		return Resource{Name: name, Text: text}
+		return &Resource{Name: name, Text: text}
 	}
-	return Resource{Name: name, Value: v}
+	return &Resource{Name: name, Value: v}
 }
 
 // ParseQuantity reads text, any legal Kubernetes quantity, in the base unit of the resource (millicores for cpu, else
@@ -211,24 +215,12 @@ func (l ResourceList) MarshalJSONTo(enc *jsontext.Encoder) error {
 
 // UnmarshalJSONFrom reads an object of quantities, written as strings or plain numbers.
 func (l *ResourceList) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	out := make(ResourceList, 0, 8)
-	err := readObject(dec, func(key, value string) {
-		out = append(out, parseResource(key, value))
-	})
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(out, func(a, b Resource) int { return cmp.Compare(a.Name, b.Name) })
-	*l = nil
-	if len(out) > 0 {
-		*l = slices.Clip(out)
-	}
-	return nil
+	return new(Cache).DecodeResources(dec, l)
 }
 
-// readObject calls visit for each member of an object of scalars (null is an empty object). Names are interned: the
-// same dozen keys come back on every node.
-func readObject(dec *jsontext.Decoder, visit func(key, value string)) error {
+// readObject calls visit for each member of an object of scalars (null is an empty object). What visit is given is only
+// good until it returns.
+func readObject(dec *jsontext.Decoder, visit func(name, value []byte)) error {
 	tok, err := dec.ReadToken()
 	if err != nil {
 		return err
@@ -239,25 +231,44 @@ func readObject(dec *jsontext.Decoder, visit func(key, value string)) error {
 	if tok.Kind() != '{' {
 		return fmt.Errorf("expected an object, found %s", KindName(tok.Kind()))
 	}
+	var own []byte
 	for dec.PeekKind() != '}' {
-		key, err := dec.ReadToken()
+		raw, err := dec.ReadValue()
 		if err != nil {
 			return err
 		}
-		name := intern(key.String())
-		value, err := dec.ReadToken()
+		name, err := unquote(raw)
 		if err != nil {
 			return err
 		}
-		switch value.Kind() {
+		own = append(own[:0], name...) // dec uses the memory of raw again
+		if raw, err = dec.ReadValue(); err != nil {
+			return err
+		}
+		switch raw.Kind() {
 		case '"', '0', 't', 'f':
-			visit(name, intern(value.String()))
+			text, err := unquote(raw)
+			if err != nil {
+				return err
+			}
+			visit(own, text)
 		case 'n':
-			visit(name, "")
+			visit(own, nil)
 		default:
-			return fmt.Errorf("%q: expected a string, found %s", name, KindName(value.Kind()))
+			return fmt.Errorf("%q: expected a string, found %s", own, KindName(raw.Kind()))
 		}
 	}
 	_, err = dec.ReadToken()
 	return err
+}
+
+// unquote is the text of a JSON string, or of another scalar as it stands. It does not copy where nothing is escaped.
+func unquote(raw jsontext.Value) ([]byte, error) {
+	if raw.Kind() != '"' {
+		return raw, nil
+	}
+	if !bytes.ContainsRune(raw, '\\') {
+		return raw[1 : len(raw)-1], nil
+	}
+	return jsontext.AppendUnquote(nil, raw)
 }

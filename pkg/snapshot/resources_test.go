@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -180,17 +181,23 @@ func TestLabels(t *testing.T) {
 
 func TestCacheShares(t *testing.T) {
 	var c Cache
-	a := Labels{{"k", "v"}}
-	first, second := c.ShareLabels(a), c.ShareLabels(Labels{{"k", "v"}})
+	label := func(key, value string) *Label { return c.Label([]byte(key), []byte(value)) }
+	if label("k", "v") != label("k", "v") || label("k", "v") == label("k", "w") || label("k", "v") == label("l", "v") {
+		t.Error("equal pairs are not one, or different ones are")
+	}
+	list := Labels{label("a", "1"), label("k", "v")}
+	first, second := c.ShareLabels(list), c.ShareLabels(Labels{label("a", "1"), label("k", "v")})
 	if &first[0] != &second[0] {
 		t.Error("equal lists do not share memory")
 	}
-	a[0].Value = "changed"
-	if first[0].Value != "v" {
+	list[1] = label("k", "w")
+	if first[1].Value != "v" {
 		t.Error("the shared list changed with the list that it was made from")
 	}
-	if other := c.ShareLabels(Labels{{"k", "w"}}); &other[0] == &first[0] {
-		t.Error("different lists share memory")
+	for name, other := range map[string]Labels{"another value": list, "a shorter list": list[:1], "another order": {list[1], list[0]}} {
+		if got := c.ShareLabels(other); &got[0] == &first[0] || !slices.Equal(got, other) {
+			t.Errorf("%s gives %v, want a list of its own equal to %v", name, got, other)
+		}
 	}
 	if c.ShareLabels(Labels{}) != nil {
 		t.Error("an empty list is not nil")
