@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/compare"
@@ -41,10 +42,13 @@ func Evaluate(snapshots []*snapshot.Snapshot, o Options) (*Run, error) {
 			return nil, err
 		}
 		e.allowed, e.baseline = allowed, baseline
-		e.cluster = clusterOf(s, e.settings)
+		cluster := clusterOf(s, e.settings)
+		var digest sync.WaitGroup // of a large cluster it takes as long as its verdict
+		digest.Go(func() { cluster.Digest = s.Digest() })
 		nodes := e.nodes()
-		e.cluster.Assumptions = e.assumptions.list()
-		run.Clusters = append(run.Clusters, e.cluster)
+		digest.Wait()
+		cluster.Assumptions = e.assumptions.list()
+		run.Clusters = append(run.Clusters, cluster)
 		if run.Nodes == nil {
 			run.Nodes = nodes
 			continue
@@ -66,9 +70,10 @@ func newEvaluation(s *snapshot.Snapshot, o Options) (*evaluation, error) {
 	}, nil
 }
 
+// clusterOf is what the nodes are judged by; the digest, which takes time, is left to the caller.
 func clusterOf(s *snapshot.Snapshot, r expect.Resolved) Cluster {
 	return Cluster{
-		Name: s.Cluster, Digest: s.Digest(),
+		Name:      s.Cluster,
 		Karpenter: r.Version.String(), KarpenterFrom: r.VersionFrom,
 		OverheadPercent: r.OverheadPercent, OverheadPercentFrom: r.OverheadPercentFrom,
 		ReservedENIs: r.ReservedENIs, ReservedENIsFrom: r.ReservedENIsFrom,
@@ -98,7 +103,6 @@ type evaluation struct {
 	index       *snapshot.Index
 	settings    expect.Resolved
 	options     Options
-	cluster     Cluster
 	assumptions tally
 	allowed     *allowlist
 	baseline    map[acceptedKey]*Accepted

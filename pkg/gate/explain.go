@@ -52,6 +52,7 @@ func Explain(snapshots []*snapshot.Snapshot, o Options, name string) (*Explanati
 	e.allowed = &allowlist{entries: slices.Clone(o.Allowlist), today: o.Today}
 	e.baseline = o.Baseline.index()
 	x := &Explanation{Cluster: clusterOf(in, e.settings), Node: e.node(node)}
+	x.Cluster.Digest = in.Digest()
 	x.Cluster.Assumptions = e.assumptions.list()
 	_, s := e.classified(node)
 	if x.Node.State == Foreign {

@@ -1,16 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/collect"
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
@@ -90,9 +93,9 @@ func (p *program) check(ctx context.Context, o *options.Options, flags checkFlag
 			}
 		}
 		onStdout = onStdout || out.path == "-"
-		if err := p.writeWith(out, run, ro); err != nil {
-			return err
-		}
+	}
+	if err := p.writeAll(outputs, run, ro); err != nil {
+		return err
 	}
 	if onStdout { // stdout carries a report that a program reads: the table would spoil it
 		return nil
@@ -160,6 +163,39 @@ func reportOptions(o *options.Options, flags checkFlags) report.Options {
 
 func (p *program) write(out output, run *gate.Run, o *options.Options) error {
 	return p.writeWith(out, run, reportOptions(o, checkFlags{}))
+}
+
+// writeAll writes the outputs side by side: most of the time goes into the largest of them, and into waiting for the
+// disk. What is a stream comes first, one after the other. Of several that fail the first is named, and the others are
+// written all the same.
+func (p *program) writeAll(outputs []output, run *gate.Run, ro report.Options) error {
+	failed := make([]error, len(outputs))
+	var files errgroup.Group
+	files.SetLimit(runtime.GOMAXPROCS(0))
+	for i, out := range outputs {
+		if out.isStream() {
+			failed[i] = p.writeWith(out, run, ro)
+		}
+	}
+	for i, out := range outputs {
+		if !out.isStream() {
+			files.Go(func() error {
+				failed[i] = p.writeWith(out, run, ro)
+				return nil
+			})
+		}
+	}
+	_ = files.Wait() // the errors are in failed, in the order of the outputs
+	return cmp.Or(failed...)
+}
+
+// isStream reports whether the output is no regular file: two of them can be one terminal.
+func (o output) isStream() bool {
+	if o.path == "-" {
+		return true
+	}
+	info, err := os.Stat(o.path)
+	return err == nil && !info.Mode().IsRegular()
 }
 
 func (p *program) writeWith(out output, run *gate.Run, ro report.Options) error {
