@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,15 +78,7 @@ type junitNode struct {
 }
 
 func writeJUnit(w io.Writer, run *gate.Run, _ Options) error {
-	for shard, err := range junitShards(junitSuites(run), math.MaxInt) { // one
-		if err != nil {
-			return err
-		}
-		if err := shard.write(w); err != nil {
-			return err
-		}
-	}
-	return nil
+	return writeSuites(w, junitSuites(run))
 }
 
 // junitSuites lays out the test cases: one per Karpenter node, in suites by cluster and NodePool, and one more for each

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,42 +21,16 @@ import (
 // junitLimit is the bytes of one file: GitLab refuses a JUnit file above 30 MB, others from 25 MB on.
 const junitLimit = 24_000_000
 
-// junitShard is one document: suites whose test cases are counted and written already.
-type junitShard struct {
-	parts []*junitPart
-	size  int
-}
-
-// junitPart is a suite, or as much of one as goes into a document.
-type junitPart struct {
-	suite  *junitSuite
-	counts [4]int
-	cases  bytes.Buffer
-}
-
-// add begins a part of suite, which takes size bytes without test cases.
-func (s *junitShard) add(suite *junitSuite, size int) *junitPart {
-	p := &junitPart{suite: suite}
-	s.parts = append(s.parts, p)
-	s.size += size
-	return p
-}
-
-// hasCases reports whether any test case is in the document.
-func (s *junitShard) hasCases() bool {
-	return slices.ContainsFunc(s.parts, func(p *junitPart) bool { return p.cases.Len() > 0 })
-}
-
-// write writes the whole document.
-func (s *junitShard) write(w io.Writer) error {
+// writeSuites writes a whole document.
+func writeSuites(w io.Writer, suites []junitSuite) error {
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
 	e := xml.NewEncoder(w)
 	e.Indent("", "  ")
 	var all [4]int
-	for _, p := range s.parts {
-		for o, n := range p.counts {
+	for i := range suites {
+		for o, n := range suites[i].outcomes() {
 			all[o] += n
 		}
 	}
@@ -65,8 +38,8 @@ func (s *junitShard) write(w io.Writer) error {
 	if err := e.EncodeToken(root); err != nil {
 		return err
 	}
-	for _, p := range s.parts {
-		if err := p.encode(e, w); err != nil {
+	for i := range suites {
+		if err := suites[i].encode(e); err != nil {
 			return err
 		}
 	}
@@ -77,21 +50,29 @@ func (s *junitShard) write(w io.Writer) error {
 	return err
 }
 
-// encode writes the part to e, which writes to w.
-func (p *junitPart) encode(e *xml.Encoder, w io.Writer) error {
-	start := element("testsuite", p.suite.name, p.counts)
+func (s *junitSuite) outcomes() (counts [4]int) {
+	for i := range s.cases {
+		counts[s.cases[i].outcome()]++
+	}
+	return counts
+}
+
+func (s *junitSuite) encode(e *xml.Encoder) error {
+	start := element("testsuite", s.name, s.outcomes())
 	if err := e.EncodeToken(start); err != nil {
 		return err
 	}
 	properties := struct {
 		XMLName xml.Name `xml:"properties"`
 		List    []junitProperty
-	}{List: p.suite.properties}
-	if err := errors.Join(e.Encode(properties), e.Flush()); err != nil {
+	}{List: s.properties}
+	if err := e.Encode(properties); err != nil {
 		return err
 	}
-	if _, err := w.Write(p.cases.Bytes()); err != nil {
-		return err
+	for i := range s.cases {
+		if err := e.Encode(s.cases[i].testcase()); err != nil {
+			return err
+		}
 	}
 	return e.EncodeToken(start.End())
 }
@@ -111,92 +92,112 @@ func element(tag, name string, counts [4]int) xml.StartElement {
 	return s
 }
 
-// junitShards yields the report as documents of at most limit bytes each; a suite that does not fit goes on, under the
-// same name, in the next one. A single test case larger than limit gets a document of its own. Each test case is written
-// once, since that takes time: so a document is made of text that waits in memory for its counts.
-func junitShards(suites []junitSuite, limit int) iter.Seq2[*junitShard, error] {
-	return func(yield func(*junitShard, error) bool) {
-		var text bytes.Buffer
-		e := xml.NewEncoder(&text)
-		e.Indent("    ", "  ")
-		shard := &junitShard{}
-		for i := range suites {
-			s := &suites[i]
-			head, err := junitHead(s)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			part := shard.add(s, head)
-			for j := range s.cases {
-				c := &s.cases[j]
-				text.Reset()
-				if err := e.Encode(c.testcase()); err != nil {
-					yield(nil, err)
-					return
-				}
-				line := bytes.TrimPrefix(text.Bytes(), []byte("\n")) // there is one in front of all but the first
-				if shard.size+len(line) >= limit && shard.hasCases() {
-					if part.cases.Len() == 0 {
-						shard.parts = shard.parts[:len(shard.parts)-1]
-					}
-					if !yield(shard, nil) {
-						return
-					}
-					shard = &junitShard{}
-					part = shard.add(s, head)
-				}
-				part.counts[c.outcome()]++
-				part.cases.WriteByte('\n')
-				part.cases.Write(line)
-				shard.size += 1 + len(line)
-			}
+// junitShards cuts the report into documents of at most limit bytes each; a suite that does not fit goes on, under the
+// same name, in the next one. A single test case larger than limit gets a document of its own.
+func junitShards(suites []junitSuite, limit int) ([][]junitSuite, error) {
+	var shards [][]junitSuite
+	var shard []junitSuite
+	scale := newJUnitScale()
+	size := 0
+	for i := range suites {
+		s := &suites[i]
+		head, err := scale.suite(s)
+		if err != nil {
+			return nil, err
 		}
-		yield(shard, nil)
+		from := 0
+		size += head
+		for j := range s.cases {
+			n, err := scale.testcase(&s.cases[j])
+			if err != nil {
+				return nil, err
+			}
+			if size+n > limit && (j > from || len(shard) > 0) {
+				if j > from {
+					shard = append(shard, junitSuite{s.name, s.properties, s.cases[from:j]})
+				}
+				shards = append(shards, shard)
+				shard, from, size = nil, j, head
+			}
+			size += n
+		}
+		shard = append(shard, junitSuite{s.name, s.properties, s.cases[from:]})
 	}
+	return append(shards, shard), nil
 }
 
-// junitHead is a little more than what a suite takes beside its test cases, with a document around it.
-func junitHead(s *junitSuite) (int, error) {
-	var b bytes.Buffer
-	err := (&junitShard{parts: []*junitPart{{suite: s}}}).write(&b)
-	return b.Len() + 64, err // longer counts
+// junitScale tells how many bytes a part of a document takes, or a few more.
+type junitScale struct {
+	bytes   bytes.Buffer
+	encoder *xml.Encoder
+}
+
+func newJUnitScale() *junitScale {
+	s := &junitScale{}
+	s.encoder = xml.NewEncoder(&s.bytes)
+	s.encoder.Indent("    ", "  ")
+	return s
+}
+
+// suite is what a suite takes beside its test cases, with a document around it.
+func (s *junitScale) suite(suite *junitSuite) (int, error) {
+	s.bytes.Reset()
+	err := writeSuites(&s.bytes, []junitSuite{{name: suite.name, properties: suite.properties}})
+	return s.bytes.Len() + 64, err // 64: longer counts, deeper indentation
+}
+
+func (s *junitScale) testcase(c *junitNode) (int, error) {
+	s.bytes.Reset()
+	err := s.encoder.Encode(c.testcase())
+	return s.bytes.Len() + 8, err
 }
 
 // writeJUnitFile writes path, or, where the report is too large for its readers, path-0001.xml and so on. Whichever of
 // the two is not written is removed: a reader of junit*.xml would take yesterday's for today's.
 func writeJUnitFile(path string, run *gate.Run, limit int) error {
+	suites := junitSuites(run)
+	write := func(path string, suites []junitSuite, limit int) error {
+		return snapshot.WriteFile(path, 0o644, func(w io.Writer) error { return writeSuites(&bounded{w, limit}, suites) })
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return write(path, suites, math.MaxInt) // a pipe has no second file
+	}
+	// To measure the test cases takes as long as to write them, and nearly every report fits into one file.
+	err := write(path, suites, limit)
+	if err == nil {
+		return removeStale(path, []string{path})
+	}
+	if !errors.Is(err, errTooLarge) {
+		return err
+	}
+	shards, err := junitShards(suites, limit)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
 	var paths []string
-	var first *junitShard // its name depends on whether there is another
-	write := func(s *junitShard, path string) error {
-		paths = append(paths, path)
-		return snapshot.WriteFile(path, 0o644, s.write)
-	}
-	number := 0
-	for shard, err := range junitShards(junitSuites(run), limit) {
-		if err != nil {
-			return fmt.Errorf("writing %s: %w", path, err)
-		}
-		if number++; number == 1 {
-			first = shard
-			continue
-		}
-		if number == 2 {
-			if err := write(first, shardPath(path, 1)); err != nil {
-				return err
-			}
-			first = nil
-		}
-		if err := write(shard, shardPath(path, number)); err != nil {
-			return err
-		}
-	}
-	if first != nil {
-		if err := write(first, path); err != nil {
+	for i := range shards {
+		paths = append(paths, shardPath(path, i+1))
+		if err := write(paths[i], shards[i], math.MaxInt); err != nil {
 			return err
 		}
 	}
 	return removeStale(path, paths)
+}
+
+// errTooLarge is what writing more than limit bytes fails with.
+var errTooLarge = errors.New("too large for one file")
+
+// bounded lets no more than left bytes through.
+type bounded struct {
+	w    io.Writer
+	left int
+}
+
+func (b *bounded) Write(data []byte) (int, error) {
+	if b.left -= len(data); b.left < 0 {
+		return 0, errTooLarge
+	}
+	return b.w.Write(data)
 }
 
 func shardPath(path string, number int) string {
