@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -193,10 +192,10 @@ func describeKnown(ctx context.Context, api EC2, names []string) ([]snapshot.Ins
 	return append(first, second...), err
 }
 
-var typePattern = regexp.MustCompile(`[a-z0-9-]+\.[a-z0-9-]+`)
+var typePattern = pattern(`[a-z0-9-]+\.[a-z0-9-]+`)
 
 // named are the instance types in a message such as "The following supplied instance types do not exist: [x9.large]".
-func named(message string) []string { return typePattern.FindAllString(message, -1) }
+func named(message string) []string { return typePattern().FindAllString(message, -1) }
 
 func instanceTypes(names []string) []ec2types.InstanceType {
 	out := make([]ec2types.InstanceType, len(names))
@@ -262,11 +261,11 @@ func sanitize(err error) error {
 	if errors.As(err, &api) {
 		return &apiError{fmt.Sprintf("EC2 answered %s to %s", api.ErrorCode(), describeAction), err}
 	}
-	return &apiError{"EC2: " + secrets.ReplaceAllString(err.Error(), "…"), err}
+	return &apiError{"EC2: " + secrets().ReplaceAllString(err.Error(), "…"), err}
 }
 
 // secrets are what an error must not carry on: ARNs, account numbers, request ids, encoded messages.
-var secrets = regexp.MustCompile(`arn:[a-z-]+:[^\s,]+|\b\d{12}\b|[A-Za-z0-9_-]{60,}`)
+var secrets = pattern(`arn:[a-z-]+:[^\s,]+|\b\d{12}\b|[A-Za-z0-9_-]{60,}`)
 
 func remedyOf(err error) string {
 	var api smithy.APIError

@@ -3,7 +3,6 @@ package collect
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -191,11 +190,11 @@ func rank(namespace string) int {
 
 // releasePattern is a release, with or without a leading v, a patch and a suffix; buildPattern a build of a commit.
 var (
-	releasePattern = regexp.MustCompile(`^v?\d{1,5}\.\d{1,5}(\.\d{1,5})?([-+].+)?$`)
-	buildPattern   = regexp.MustCompile(`^(v?0-)?[0-9a-f]{7,64}$`)
+	releasePattern = pattern(`^v?\d{1,5}\.\d{1,5}(\.\d{1,5})?([-+].+)?$`)
+	buildPattern   = pattern(`^(v?0-)?[0-9a-f]{7,64}$`)
 )
 
-func isRelease(version string) bool { return releasePattern.MatchString(version) }
+func isRelease(version string) bool { return releasePattern().MatchString(version) }
 
 // releaseOf reads the release from the image's tag, else from the labels that the chart writes. A build of a commit
 // names no release, and its labels would be those of the chart it was put into. Where nothing names one, the tag or
@@ -203,7 +202,7 @@ func isRelease(version string) bool { return releasePattern.MatchString(version)
 func releaseOf(d *Deployment, notes *[]string) snapshot.Setting {
 	image := d.container().Image
 	_, tag := splitImage(image)
-	if isRelease(tag) || buildPattern.MatchString(tag) {
+	if isRelease(tag) || buildPattern().MatchString(tag) {
 		return snapshot.Setting{Value: strings.TrimPrefix(tag, "v"), From: "image tag of " + d.String()}
 	}
 	for _, label := range []string{labelAppVersion, labelHelmChart} {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"regexp"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -79,7 +78,7 @@ const (
 	inItems
 )
 
-var itemsLine = regexp.MustCompile(`^items:\s*(#.*)?$`)
+var itemsLine = pattern(`^items:\s*(#.*)?$`)
 
 // add takes the next line. An item begins with a dash at the list's indent; a line that is less indented ends the
 // list. That is sound for the block style that is looked for: a scalar that goes over several lines is always indented
@@ -100,7 +99,7 @@ func (y *yamlReader) add(text []byte) error {
 	blank := len(content) == 0 || content[0] == '#'
 	dash := bytes.HasPrefix(content, []byte("- ")) || string(content) == "-"
 	switch {
-	case y.place == inHead && indent == 0 && itemsLine.Match(trimmed):
+	case y.place == inHead && indent == 0 && itemsLine().Match(trimmed):
 		y.place = afterItems
 		return nil
 	case y.place == afterItems && blank:
@@ -195,18 +194,18 @@ func (y *yamlReader) convert(c chunk, read func(*jsontext.Decoder, *source) erro
 }
 
 var (
-	yamlErrorLine = regexp.MustCompile(`(?s)^.*?line (\d+): (.*)$`)
+	yamlErrorLine = pattern(`(?s)^.*?line (\d+): (.*)$`)
 	// yamlParserError is an error for which the YAML library counts lines from 0; for all others it counts from 1.
-	yamlParserError = regexp.MustCompile(`^did not find expected (<document start>|node content|'-' indicator|key|',' or)`)
+	yamlParserError = pattern(`^did not find expected (<document start>|node content|'-' indicator|key|',' or)`)
 )
 
 // broken says where a chunk is no YAML: the parser counts from the chunk's own first line.
 func (y *yamlReader) broken(c chunk, err error) error {
 	line, text := c.line, err.Error()
-	if m := yamlErrorLine.FindStringSubmatch(text); m != nil {
+	if m := yamlErrorLine().FindStringSubmatch(text); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			line, text = c.line+n-1, m[2]
-			if yamlParserError.MatchString(text) {
+			if yamlParserError().MatchString(text) {
 				line++
 			}
 		}

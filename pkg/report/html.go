@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/compare"
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
@@ -23,7 +24,8 @@ var (
 	//go:embed html/report.html.tmpl
 	htmlText string
 
-	htmlTemplate = template.Must(template.New("report").Parse(htmlText))
+	// htmlTemplate is read when it is first needed: most runs write no page.
+	htmlTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("report").Parse(htmlText)) })
 )
 
 // htmlFindings is how many rows of a topic are shown before the rest is folded.
@@ -103,7 +105,7 @@ func writeHTML(w io.Writer, run *gate.Run, o Options) error {
 		return err
 	}
 	b := bufio.NewWriterSize(w, 1<<16)
-	if err := htmlTemplate.Execute(b, p); err != nil {
+	if err := htmlTemplate().Execute(b, p); err != nil {
 		return err
 	}
 	return b.Flush()
