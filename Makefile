@@ -14,6 +14,9 @@ TEST_SUITE ?=
 SEED       ?=
 CASES      ?=
 VERSIONS   ?=
+PAIRS      ?= 5
+FLAT_PAIRS ?= 1
+ROWS       ?=
 
 BIN     := $(CURDIR)/bin/allocatable-diff
 JUNIT   := $(CURDIR)/bin/junit
@@ -30,6 +33,8 @@ E2E     := ./suites/allocatable
 # The packages without cluster or cloud clients, their tests included, on which the race detector is cheap; and the others.
 PURE    := $(addprefix ./pkg/,snapshot expect compare gate recommend options)
 CLIENTS := ./pkg/collect ./pkg/offline ./pkg/report ./pkg/cmd/...
+# The packages that have Go benchmarks: the whole flow, then single steps.
+BENCHMARKS := ./suites/harness/benchmark $(addprefix ./pkg/,expect compare recommend)
 # What narrows a run of specs. --fail-on-empty acts per suite, so a narrowed run is judged by the sum of its JUnit files.
 NARROW  := $(if $(FOCUS),--focus='$(FOCUS)') $(if $(SKIP),--skip='$(SKIP)') $(if $(LABELS),--label-filter='$(LABELS)')
 SPECS    = $(GINKGO) run --randomize-all --keep-going --timeout=60m --procs=$(PROCS) $(or $(strip $(NARROW)),--fail-on-empty) --output-dir=$(JUNIT)
@@ -89,7 +94,7 @@ test: ## Run every suite and, unless narrowed, every package (FOCUS= SKIP= LABEL
 		$(CLEAN) $(TOOL) gotestsum --format pkgname --junitfile $(JUNIT)/pure.xml -- -count=1 -race -shuffle=on -cover $(PURE) || failed=1; \
 		$(CLEAN) $(TOOL) gotestsum --format pkgname --junitfile $(JUNIT)/clients.xml -- -count=1 -shuffle=on -cover $(CLIENTS) || failed=1; \
 	fi; \
-	$(CLEAN) $(SPECS) -r --skip-package=oracles --cover --junit-report=suites.xml ./suites || failed=1; \
+	$(CLEAN) $(SPECS) -r --skip-package=oracles,emptyspecs --cover --junit-report=suites.xml ./suites || failed=1; \
 	$(TALLY) $(JUNIT) && exit $$failed
 
 .PHONY: conformance
@@ -109,11 +114,17 @@ coverage: ## Write the coverage of the packages to reports/coverage.html
 
 .PHONY: deflake
 deflake: ## Run the suites with the race detector, in random order, until one fails
-	@assets=$$($(ENVTEST)) && KUBEBUILDER_ASSETS=$$assets $(CLEAN) $(GINKGO) run -r --skip-package=oracles --race --randomize-all --randomize-suites --until-it-fails $(NARROW) ./suites
+	@assets=$$($(ENVTEST)) && KUBEBUILDER_ASSETS=$$assets $(CLEAN) $(GINKGO) run -r --skip-package=oracles,emptyspecs --race --randomize-all --randomize-suites --until-it-fails $(NARROW) ./suites
 
 .PHONY: benchmark
-benchmark: ## Run the Go benchmarks of the packages (benchstat reads the output)
-	@go test -run '^$$' -bench . -benchmem ./pkg/expect ./pkg/compare ./pkg/recommend
+benchmark: ## Measure what was promised of speed, then run the Go benchmarks (PAIRS= ROWS= SEED= FLAT_PAIRS=)
+	@mkdir -p $(REPORTS)
+	@export INSTANCE_TYPE_DATA='$(if $(INSTANCE_TYPE_DATA),$(abspath $(INSTANCE_TYPE_DATA)))'; failed=0; \
+	$(CLEAN) go run ./suites/harness/benchmark -pairs=$(PAIRS) -flat-pairs=$(FLAT_PAIRS) -seed=$(or $(SEED),1) -rows='$(ROWS)' \
+		-instance-type-data="$$INSTANCE_TYPE_DATA" | tee $(REPORTS)/benchmark.txt || failed=1; \
+	if [ -z '$(ROWS)' ]; then \
+		$(CLEAN) go test -run '^$$' -bench . -benchmem -count=$(PAIRS) $(BENCHMARKS) | tee -a $(REPORTS)/benchmark.txt || failed=1; \
+	fi; exit $$failed
 
 .PHONY: envtest
 envtest: ## Find, download or build kube-apiserver and etcd; print their folder

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"syscall"
+)
+
+// options are what was asked for.
+type options struct {
+	// pairs is how often both sides of a ratio are measured; flatPairs, of the one whose other side takes minutes.
+	pairs, flatPairs int
+	seed             uint64
+	// rows are those whose names match; nil for all.
+	rows *regexp.Regexp
+	// data is the folder INSTANCE_TYPE_DATA, absolute; empty where there is none.
+	data string
+	// root is the top folder of the repository, absolute.
+	root string
+}
+
+func main() {
+	o, err := parse(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "benchmark:", err)
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	reached, err := benchmark(ctx, o, os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "benchmark:", err)
+	}
+	if err != nil || !reached {
+		stop()
+		os.Exit(1)
+	}
+}
+
+func parse(args []string) (options, error) {
+	o := options{}
+	f := flag.NewFlagSet("benchmark", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.IntVar(&o.pairs, "pairs", 5, "how often both sides of a ratio are measured")
+	f.IntVar(&o.flatPairs, "flat-pairs", 1, "the same of the flat suite, which takes minutes")
+	f.Uint64Var(&o.seed, "seed", 1, "chooses the nodes of the clusters")
+	f.StringVar(&o.data, "instance-type-data", "", "folder with describe-instance-types.json.gz")
+	rows := f.String("rows", "", "regular expression of the rows to measure")
+	err := f.Parse(args)
+	if err == nil && f.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", f.Arg(0))
+	}
+	if err == nil && (o.pairs < 1 || o.flatPairs < 1) {
+		err = errors.New("a ratio needs at least one pair")
+	}
+	if err == nil && *rows != "" {
+		o.rows, err = regexp.Compile(*rows)
+	}
+	if err != nil {
+		return o, err
+	}
+	o.root, err = os.Getwd()
+	return o, err
+}
+
+// benchmark measures and prints every row, and reports whether each goal is reached.
+func benchmark(ctx context.Context, o options, out io.Writer) (reached bool, err error) {
+	s, err := newStage(ctx, o)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, s.clear()) }()
+	if err := s.build(); err != nil {
+		return false, err
+	}
+	t := table{out: out}
+	t.head(s.about())
+	for _, r := range rows {
+		if o.rows != nil && !o.rows.MatchString(r.name) {
+			continue
+		}
+		s.row = r.name
+		m, err := r.measure(s)
+		var lacking *lackError
+		switch {
+		case errors.As(err, &lacking):
+			m = measured{lacks: lacking.what}
+		case ctx.Err() != nil:
+			return false, errors.New("interrupted")
+		case err != nil:
+			m = measured{failed: err}
+		}
+		t.row(r, m)
+	}
+	return t.foot()
+}
