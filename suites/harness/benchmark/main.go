@@ -25,11 +25,14 @@ type options struct {
 	root string
 }
 
-func main() {
-	o, err := parse(os.Args[1:])
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run returns the exit code: 1 where a goal is missed or something fails.
+func run(args []string) int {
+	o, err := parse(args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "benchmark:", err)
-		os.Exit(2)
+		return 2
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -38,9 +41,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "benchmark:", err)
 	}
 	if err != nil || !reached {
-		stop()
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 func parse(args []string) (options, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -116,20 +117,33 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// held is a shell command that holds so many MB of text for a moment.
-const held = `x=$(head -c 30000000 /dev/zero | tr '\0' x); sleep 0.1; exit 1`
+// holding, in the environment, makes this program hold so many bytes for a moment and end with 1.
+const holding = "BENCHMARK_TEST_HOLDS"
+
+func TestMain(m *testing.M) {
+	if n, err := strconv.Atoi(os.Getenv(holding)); err == nil {
+		held := make([]byte, n)
+		for i := 0; i < n; i += os.Getpagesize() {
+			held[i] = 1
+		}
+		time.Sleep(100 * time.Millisecond)
+		os.Exit(int(held[0]))
+	}
+	os.Exit(m.Run())
+}
 
 func TestUsage(t *testing.T) {
-	shell := command{program: "sh", args: []string{"-c", held}, codes: []int{1}}
-	u, _, err := shell.run(t.Context(), false)
+	const bytes = 150e6 // far more than this program has
+	itself := command{program: os.Args[0], env: []string{holding + "=" + strconv.Itoa(bytes)}, codes: []int{1}}
+	u, _, err := itself.run(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if u.wall < 100*time.Millisecond || u.cpu <= 0 || u.peak < 30e6 {
-		t.Errorf("%+v: it slept 100 ms and held 30 MB", u)
+	if u.wall < 100*time.Millisecond || u.cpu <= 0 || u.peak < bytes || u.peak > 2*bytes {
+		t.Errorf("%+v: it slept 100 ms and held %.0f MB", u, bytes/1e6)
 	}
-	shell.codes = nil
-	if _, _, err := shell.run(t.Context(), false); err == nil {
+	itself.codes = nil
+	if _, _, err := itself.run(t.Context(), false); err == nil {
 		t.Error("an exit code of 1 passed for success")
 	}
 	_, out, err := command{program: "sh", args: []string{"-c", "echo $A"}, env: []string{"A=b"}}.run(t.Context(), true)
@@ -139,6 +153,17 @@ func TestUsage(t *testing.T) {
 	_, _, err = command{program: "sh", args: []string{"-c", "echo no such file >&2; exit 3"}}.run(t.Context(), false)
 	if err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("error %v does not say what the process complained of", err)
+	}
+}
+
+// TestSmall: the memory of this program is counted to what it starts, so it must stay as small as it is.
+func TestSmall(t *testing.T) {
+	_, out, err := command{program: "go", args: []string{"list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "."}}.run(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if others := strings.Fields(out); len(others) != 1 {
+		t.Errorf("it imports %v, want the standard library alone", others)
 	}
 }
 

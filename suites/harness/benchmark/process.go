@@ -71,10 +71,11 @@ func peakOf(sysUsage any) int64 {
 	if !ok {
 		return 0
 	}
-	if runtime.GOOS == "darwin" { // bytes there, KiB elsewhere
-		return int64(u.Maxrss)
+	most := int64(u.Maxrss) //nolint:unconvert // 32 bits on some systems
+	if runtime.GOOS == "darwin" {
+		return most // in bytes there, in KiB elsewhere
 	}
-	return int64(u.Maxrss) << 10
+	return most << 10
 }
 
 // tail keeps the end of what a process complains of.

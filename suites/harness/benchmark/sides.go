@@ -123,7 +123,10 @@ func (s *stage) suite(pairs, container int, what string, of func(ours, empty []u
 	if _, err := os.Stat(s.at("e2e/run.json")); err != nil {
 		return measured{}, fmt.Errorf("the suite wrote no report: %w", err)
 	}
-	m := measured{notes: []string{side("make e2e-diff", runs[0]), side("empty specs", runs[1]) + ", " + plural(pairs, "pair")}}
+	m := measured{notes: []string{side("make e2e-diff", runs[0]), side("empty specs", runs[1])}}
+	if pairs != s.pairs {
+		m.notes = append(m.notes, plural(pairs, "pair")+": it takes minutes")
+	}
 	samples, goal := of(runs[0], runs[1])
 	m.figures = []figure{{what, samples, goal, times}}
 	return m, nil

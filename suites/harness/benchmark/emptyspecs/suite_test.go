@@ -1,6 +1,7 @@
 package emptyspecs
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strconv"
@@ -10,22 +11,23 @@ import (
 	. "github.com/onsi/gomega"
 )
 
+// specs is how many there are, size how many a container holds; 0 for none.
+var specs, size int
+
+// TestEmptySpecs reads what was asked for before the tree is built.
 func TestEmptySpecs(t *testing.T) {
 	RegisterFailHandler(Fail)
+	for name, to := range map[string]*int{"EMPTY_SPECS": &specs, "EMPTY_CONTAINER": &size} {
+		text := cmp.Or(os.Getenv(name), "0")
+		var err error
+		if *to, err = strconv.Atoi(text); err != nil {
+			t.Fatalf("%s %q: it is a count", name, text)
+		}
+	}
 	RunSpecs(t, "Empty specs")
 }
 
-// number is the count that a variable of the environment holds; 0 where it is not set.
-func number(name string) int {
-	n, err := strconv.Atoi(os.Getenv(name))
-	if err != nil && os.Getenv(name) != "" {
-		panic(fmt.Sprintf("%s %q: it is a count", name, os.Getenv(name)))
-	}
-	return n
-}
-
 var _ = Describe("Nodes", func() {
-	specs, size := number("EMPTY_SPECS"), number("EMPTY_CONTAINER")
 	if size == 0 {
 		for i := range specs {
 			It(fmt.Sprint("node-", i), func() {})

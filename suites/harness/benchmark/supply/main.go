@@ -28,15 +28,15 @@ func main() {
 	flag.IntVar(&o.Types, "types", 0, "most instance types of the cluster, 0 for all")
 	flag.Uint64Var(&o.Seed, "seed", 1, "chooses the nodes")
 	flag.Parse()
-	if err := supply(flag.Arg(0), *path, o); err != nil {
+	if err := supply(flag.Arg(0), *path, o, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "supply:", err)
 		os.Exit(1)
 	}
 }
 
-func supply(what, path string, o fleet.Options) error {
+func supply(what, path string, o fleet.Options, in io.Reader, out io.Writer) error {
 	if what == "ec2" {
-		return serve(path)
+		return serve(path, in, out)
 	}
 	types, err := collect.InstanceTypes(path)
 	if err != nil {
@@ -48,15 +48,15 @@ func supply(what, path string, o fleet.Options) error {
 	}
 	switch what {
 	case "nodes":
-		return f.WriteNodes(os.Stdout)
+		return f.WriteNodes(out)
 	case "cluster":
-		return f.WriteCluster(os.Stdout)
+		return f.WriteCluster(out)
 	}
 	return fmt.Errorf("%q: it supplies nodes, cluster or ec2", what)
 }
 
 // serve serves EC2 until the input ends.
-func serve(path string) error {
+func serve(path string, in io.Reader, out io.Writer) error {
 	files, err := filepath.Glob(filepath.Join(path, "*.json"))
 	if err != nil {
 		return err
@@ -81,10 +81,12 @@ func serve(path string) error {
 	}
 	server := httptest.NewServer(ec2)
 	defer server.Close()
-	fmt.Println(server.URL)
-	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+	if _, err := fmt.Fprintln(out, server.URL); err != nil {
 		return err
 	}
-	fmt.Println(ec2.Calls("DescribeInstanceTypes"))
-	return nil
+	if _, err := io.Copy(io.Discard, in); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, ec2.Calls("DescribeInstanceTypes"))
+	return err
 }
