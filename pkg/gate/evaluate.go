@@ -149,15 +149,14 @@ func (e *evaluation) nodes() []Node {
 		}
 	}
 	// Type by type: what is expected of one is then forgotten before the next.
-	order := make([]int, len(all))
-	for i := range order {
-		order[i] = i
+	types, order := make([]string, len(all)), make([]int, len(all))
+	for i := range all {
+		types[i], order[i] = all[i].InstanceType(), i
 	}
-	typeOf := func(i int) string { return all[order[i]].InstanceType() }
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(all[i].InstanceType(), all[j].InstanceType()) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(types[i], types[j]) })
 	out := make([]Node, len(all))
 	for i, at := range order {
-		if i > 0 && typeOf(i) != typeOf(i-1) {
+		if i > 0 && types[at] != types[order[i-1]] {
 			clear(e.expected)
 		}
 		out[at] = e.node(all[at])

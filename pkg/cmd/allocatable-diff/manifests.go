@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/allocatable-diff/allocatable-diff/pkg/cmd/allocatable-diff/build"
 	"github.com/allocatable-diff/allocatable-diff/pkg/options"
 )
 
@@ -46,7 +47,7 @@ func (p *program) printManifests(o *options.Options) error {
 		return err
 	}
 	var out bytes.Buffer
-	if err := t.Execute(&out, struct{ ClusterName, KarpenterNamespace, Version string }{o.ClusterName, o.KarpenterNamespace, moduleVersion()}); err != nil {
+	if err := t.Execute(&out, struct{ ClusterName, KarpenterNamespace, Version string }{o.ClusterName, o.KarpenterNamespace, build.Version()}); err != nil {
 		return err
 	}
 	_, err = p.stdout.Write(out.Bytes())
