@@ -159,7 +159,7 @@ func writeJUnitFile(path string, run *gate.Run, limit int) error {
 	write := func(path string, suites []junitSuite, limit int) error {
 		return snapshot.WriteFile(path, 0o644, func(w io.Writer) error { return writeSuites(&bounded{w, limit}, suites) })
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	if isStream(path) {
 		return write(path, suites, math.MaxInt) // a pipe has no second file
 	}
 	// To measure the test cases takes as long as to write them, and nearly every report fits into one file.

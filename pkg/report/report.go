@@ -1,9 +1,14 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
 	"github.com/allocatable-diff/allocatable-diff/pkg/recommend"
@@ -70,6 +75,42 @@ func WriteFile(f Format, path string, run *gate.Run, o Options) error {
 		return writeJUnitFile(path, run, junitLimit)
 	}
 	return snapshot.WriteFile(path, 0o644, func(w io.Writer) error { return f.Write(w, run, o) })
+}
+
+// File is a report and the path that it goes to.
+type File struct {
+	Format Format
+	Path   string
+}
+
+// WriteFiles writes every report, side by side: most of the time goes into the largest of them, and into waiting for the
+// disk. What is no regular file comes first, one after the other: two of them can be one terminal. A report that cannot
+// be written keeps none of the others back; the errors are joined in the order of the files.
+func WriteFiles(files []File, run *gate.Run, o Options) error {
+	failed := make([]error, len(files))
+	var sideBySide errgroup.Group
+	sideBySide.SetLimit(runtime.GOMAXPROCS(0))
+	for i, f := range files {
+		if isStream(f.Path) {
+			failed[i] = WriteFile(f.Format, f.Path, run, o)
+		}
+	}
+	for i, f := range files {
+		if failed[i] == nil && !isStream(f.Path) {
+			sideBySide.Go(func() error {
+				failed[i] = WriteFile(f.Format, f.Path, run, o)
+				return nil
+			})
+		}
+	}
+	_ = sideBySide.Wait() // the errors are in failed, in the order of the files
+	return errors.Join(failed...)
+}
+
+// isStream reports whether path is there and is no regular file.
+func isStream(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular()
 }
 
 // Files are the formats that have a file of their own, in the order in which they are written.

@@ -106,3 +106,30 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("temporary files are left: %v %v", left, err)
 	}
 }
+
+// TestWriteFiles: every report is what it is alone, and one that cannot be written is named and holds no other back.
+func TestWriteFiles(t *testing.T) {
+	dir, run := t.TempDir(), largeRun(t, 100)
+	var files []File
+	for _, f := range Formats {
+		files = append(files, File{f, filepath.Join(dir, f.Name)})
+	}
+	files[1].Path, files[4].Path = filepath.Join(dir, "no", "second"), filepath.Join(dir, "no", "fifth")
+	err := WriteFiles(files, run, Options{})
+	if err == nil {
+		t.Fatal("reports were written into a folder that is not there")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], "second") || !strings.Contains(lines[1], "fifth") {
+		t.Errorf("the error is %q, want a line for each of the two, in order", err)
+	}
+	for i, f := range files {
+		if i == 1 || i == 4 {
+			continue
+		}
+		got, err := os.ReadFile(f.Path)
+		if err != nil || !bytes.Equal(got, written(t, f.Format.Name, run, Options{})) {
+			t.Errorf("%s: the file is not what Write writes (%v)", f.Format.Name, err)
+		}
+	}
+}

@@ -67,10 +67,11 @@ func load(ctx context.Context) (*input, error) {
 	return &input{in.Snapshots, how, o}, nil
 }
 
-func (in *input) digest() string {
+// digest identifies what was judged.
+func digest() string {
 	var all []string
-	for _, s := range in.snapshots {
-		all = append(all, s.Digest())
+	for i := range run.Clusters {
+		all = append(all, run.Clusters[i].Digest)
 	}
 	return strings.Join(all, " ")
 }
@@ -105,11 +106,11 @@ func (in *input) write(ginkgo types.Report) error {
 		UpstreamCSV:    in.options.CSVFormat == "upstream",
 		Recommendation: recommend.Compute(samples, recommend.Options{MinSamples: recommend.DefaultMinSamples}),
 	}
-	var problems []error
+	var files []report.File
 	for _, f := range report.Files() {
-		problems = append(problems, report.WriteFile(f, filepath.Join(in.options.Reports, f.File), written, o))
+		files = append(files, report.File{Format: f, Path: filepath.Join(in.options.Reports, f.File)})
 	}
-	return errors.Join(problems...)
+	return report.WriteFiles(files, written, o)
 }
 
 // specOf names the node of a spec.

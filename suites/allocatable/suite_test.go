@@ -27,9 +27,9 @@ func TestAllocatable(t *testing.T) {
 
 // Every process must have read the same bytes: trees that differ are not noticed by Ginkgo.
 var _ = SynchronizedBeforeSuite(func() []byte {
-	return []byte(cluster.digest())
-}, func(digest []byte) {
-	Expect(cluster.digest()).To(Equal(string(digest)), "this process read another input than process 1: record a snapshot, and give every process that file")
+	return []byte(digest())
+}, func(first []byte) {
+	Expect(digest()).To(Equal(string(first)), "this process read another input than process 1: record a snapshot, and give every process that file")
 })
 
 var _ = Describe("Nodes", func() {

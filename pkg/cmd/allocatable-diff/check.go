@@ -1,19 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/collect"
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
@@ -165,37 +162,19 @@ func (p *program) write(out output, run *gate.Run, o *options.Options) error {
 	return p.writeWith(out, run, reportOptions(o, checkFlags{}))
 }
 
-// writeAll writes the outputs side by side: most of the time goes into the largest of them, and into waiting for the
-// disk. What is a stream comes first, one after the other. Of several that fail the first is named, and the others are
-// written all the same.
+// writeAll writes what goes to stdout, then the files.
 func (p *program) writeAll(outputs []output, run *gate.Run, ro report.Options) error {
-	failed := make([]error, len(outputs))
-	var files errgroup.Group
-	files.SetLimit(runtime.GOMAXPROCS(0))
-	for i, out := range outputs {
-		if out.isStream() {
-			failed[i] = p.writeWith(out, run, ro)
+	var files []report.File
+	for _, out := range outputs {
+		if out.path != "-" {
+			files = append(files, report.File{Format: out.format, Path: out.path})
+			continue
+		}
+		if err := p.writeWith(out, run, ro); err != nil {
+			return err
 		}
 	}
-	for i, out := range outputs {
-		if !out.isStream() {
-			files.Go(func() error {
-				failed[i] = p.writeWith(out, run, ro)
-				return nil
-			})
-		}
-	}
-	_ = files.Wait() // the errors are in failed, in the order of the outputs
-	return cmp.Or(failed...)
-}
-
-// isStream reports whether the output is no regular file: two of them can be one terminal.
-func (o output) isStream() bool {
-	if o.path == "-" {
-		return true
-	}
-	info, err := os.Stat(o.path)
-	return err == nil && !info.Mode().IsRegular()
+	return unfinished(report.WriteFiles(files, run, ro))
 }
 
 func (p *program) writeWith(out output, run *gate.Run, ro report.Options) error {
