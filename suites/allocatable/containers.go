@@ -11,31 +11,59 @@ import (
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
 )
 
-// containerSize bounds the specs of one container: Ginkgo is quadratic in siblings.
+// containerSize bounds the specs of one container: Ginkgo is quadratic in siblings. For the same reason containers are
+// nested: a large cluster has thousands of kinds of nodes.
 const containerSize = 250
 
-// container holds nodes of one cluster, pool, type, architecture and family.
+// container holds nodes that have its text in common, directly or in containers of its own.
 type container struct {
 	text   string
 	labels Labels
+	inner  []*container
 	nodes  []*gate.Node
 }
 
-// kind is what the nodes of a container have in common. Pool and type come before the node in a spec's text: node names
-// change from day to day, groups stay comparable.
+// kind is what the nodes of an innermost container have in common.
 type kind struct{ cluster, pool, class, typ, arch, family, zone string }
 
 func kindOf(n *gate.Node) kind {
 	return kind{n.Cluster, n.NodePool, n.NodeClass, n.InstanceType, n.Arch, n.AMIFamily, n.Zone}
 }
 
-func (k kind) text(part int) string {
-	or := func(s string) string { return cmp.Or(s, "none") }
-	text := fmt.Sprintf("cluster=%s nodepool=%s type=%s arch=%s family=%s zone=%s nodeclass=%s", or(k.cluster), or(k.pool), or(k.typ), or(k.arch), or(k.family), or(k.zone), or(k.class))
-	if part > 0 {
-		text += fmt.Sprintf(" part=%d", part+1)
+// property is one of a kind: its name in the text of a spec, the head of its label, and its value.
+type property struct{ name, label, value string }
+
+// levels are the properties of a kind by container, outermost first. Pool and type come before the node in a spec's text:
+// node names change from day to day, groups stay comparable.
+func (k kind) levels() [3][]property {
+	return [3][]property{
+		{{"cluster", clusterLabel, k.cluster}, {"nodepool", "nodepool:", k.pool}},
+		{{"type", "type:", k.typ}, {"arch", "arch:", k.arch}, {"family", "ami-family:", k.family}},
+		{{"zone", "zone:", k.zone}, {"nodeclass", "nodeclass:", k.class}},
 	}
-	return text
+}
+
+func newContainer(of []property) *container {
+	c := &container{}
+	for i, p := range of {
+		if i > 0 {
+			c.text += " "
+		}
+		c.text += p.name + "=" + cmp.Or(p.value, "none")
+		if value := labelValue(p.value); value != "" {
+			c.labels = append(c.labels, p.label+value)
+		}
+	}
+	return c
+}
+
+// text is the whole of a kind in a spec's text.
+func (k kind) text() string {
+	var parts []string
+	for _, of := range k.levels() {
+		parts = append(parts, newContainer(of).text)
+	}
+	return strings.Join(parts, " ")
 }
 
 // forbidden are the characters that Ginkgo refuses in a label.
@@ -46,21 +74,10 @@ const clusterLabel = "cluster:"
 
 func labelValue(text string) string { return strings.TrimSpace(forbidden.Replace(text)) }
 
-func (k kind) labels() Labels {
-	var out Labels
-	for _, l := range []struct{ head, value string }{
-		{clusterLabel, k.cluster}, {"nodepool:", k.pool}, {"nodeclass:", k.class}, {"type:", k.typ}, {"arch:", k.arch}, {"ami-family:", k.family}, {"zone:", k.zone},
-	} {
-		if value := labelValue(l.value); value != "" {
-			out = append(out, l.head+value)
-		}
-	}
-	return out
-}
-
 // containers groups the nodes of this Karpenter; a foreign node is no spec.
-func containers(run *gate.Run) []container {
+func containers(run *gate.Run) []*container {
 	groups := map[kind][]*gate.Node{}
+	texts := map[kind]string{}
 	var order []kind
 	for i := range run.Nodes {
 		n := &run.Nodes[i]
@@ -70,17 +87,33 @@ func containers(run *gate.Run) []container {
 		k := kindOf(n)
 		if _, ok := groups[k]; !ok {
 			order = append(order, k)
+			texts[k] = k.text()
 		}
 		groups[k] = append(groups[k], n)
 	}
-	slices.SortFunc(order, func(a, b kind) int { return cmp.Compare(a.text(0), b.text(0)) })
-	var out []container
+	slices.SortFunc(order, func(a, b kind) int { return cmp.Compare(texts[a], texts[b]) })
+	var all container
 	for _, k := range order {
-		labels, part := k.labels(), 0
-		for nodes := range slices.Chunk(groups[k], containerSize) {
-			out = append(out, container{k.text(part), labels, nodes})
-			part++
+		levels := k.levels()
+		inside := all.last(levels[0]).last(levels[1])
+		for part, nodes := range slices.Collect(slices.Chunk(groups[k], containerSize)) {
+			innermost := newContainer(levels[2])
+			if part > 0 {
+				innermost.text += fmt.Sprintf(" part=%d", part+1)
+			}
+			innermost.nodes = nodes
+			inside.inner = append(inside.inner, innermost)
 		}
 	}
-	return out
+	return all.inner
+}
+
+// last is the container that was added last where it is of these properties, else a new one.
+func (c *container) last(of []property) *container {
+	fresh := newContainer(of)
+	if n := len(c.inner); n > 0 && c.inner[n-1].text == fresh.text && slices.Equal(c.inner[n-1].labels, fresh.labels) {
+		return c.inner[n-1]
+	}
+	c.inner = append(c.inner, fresh)
+	return fresh
 }

@@ -39,13 +39,21 @@ var _ = Describe("Nodes", func() {
 		}
 	})
 	for _, c := range containers(run) {
-		Context(c.text, c.labels, func() {
-			for _, n := range c.nodes {
-				It(n.Name, func() { assert(n) })
-			}
-		})
+		c.declare()
 	}
 })
+
+// declare makes a container of Ginkgo's and a spec of each node.
+func (c *container) declare() {
+	Context(c.text, c.labels, func() {
+		for _, inner := range c.inner {
+			inner.declare()
+		}
+		for _, n := range c.nodes {
+			It(n.Name, func() { assert(n) })
+		}
+	})
+}
 
 // assert is what a spec says of its node. Fail prints our text alone.
 func assert(n *gate.Node) {
