@@ -2,8 +2,6 @@ package report
 
 import (
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
@@ -24,23 +22,49 @@ var (
 type metrics struct {
 	info, overhead, reservedENIs, result, findings, foreign *prometheus.GaugeVec
 	nodes, over, under, missing, hidden                     *prometheus.GaugeVec
-	leastBytes, mostBytes, leastRatio, mostRatio            *extremes
+	leastBytes, mostBytes, leastRatio, mostRatio            *prometheus.GaugeVec
 	nodeBytes, nodeRatio                                    *prometheus.GaugeVec
+	// What is counted by groups is counted here first: to find a series by its labels takes longer than to judge a row.
+	groups    map[group]*groupCount
+	resources map[groupResource]*resourceCount
 }
 
-// extremes is a gauge that keeps the smallest or largest of what it is given.
+// group is like nodes: the values of groupLabels.
+type group struct{ cluster, pool, typ, family string }
+
+func (g group) labels(more ...string) []string {
+	return append([]string{g.cluster, g.pool, g.typ, g.family}, more...)
+}
+
+type groupResource struct {
+	group
+	resource string
+}
+
+// groupCount is the nodes of a group by verdict, and whether any of them was judged.
+type groupCount struct {
+	verdicts map[string]float64
+	judged   bool
+	hidden   float64
+}
+
+// resourceCount is what the judged nodes of a group show of one resource.
+type resourceCount struct {
+	over, under, missing float64
+	bytes, ratio         extremes
+}
+
+// extremes are the smallest and the largest of what was added.
 type extremes struct {
-	*prometheus.GaugeVec
-	sign float64
-	seen map[string]float64
+	least, most float64
+	known       bool
 }
 
-func (e *extremes) add(v float64, labels ...string) {
-	key := strings.Join(labels, "\x00")
-	if old, ok := e.seen[key]; !ok || v*e.sign > old*e.sign {
-		e.seen[key] = v
-		e.WithLabelValues(labels...).Set(v)
+func (e *extremes) add(v float64) {
+	if !e.known {
+		*e = extremes{v, v, true}
 	}
+	e.least, e.most = min(e.least, v), max(e.most, v)
 }
 
 func newMetrics(registry *prometheus.Registry) *metrics {
@@ -49,10 +73,11 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 		registry.MustRegister(g) //nolint:forbidigo // fails only on two metrics of one name
 		return g
 	}
-	extreme := func(sign float64, name, help string) *extremes {
-		return &extremes{gauge(name, help, append(groupLabels, "resource")...), sign, map[string]float64{}}
+	extreme := func(name, help string) *prometheus.GaugeVec {
+		return gauge(name, help, append(groupLabels, "resource")...)
 	}
 	return &metrics{
+		groups: map[group]*groupCount{}, resources: map[groupResource]*resourceCount{},
 		result:       gauge("run_result", "1 for the result of the run (pass, fail or inconclusive), 0 for the others.", "result"),
 		info:         gauge("cluster_info", "1; the labels say which release of Karpenter judged, and where the facts of the instance types come from.", "cluster", "karpenter_version", "instance_types_from"),
 		overhead:     gauge("vm_memory_overhead_ratio", "The vmMemoryOverheadPercent that judged, a fraction of the memory of an instance.", "cluster"),
@@ -64,10 +89,10 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 		under:        gauge("under_estimated_nodes", "Judged nodes that have more than is expected of them, beyond the tolerance: the difference is not used.", append(groupLabels, "resource")...),
 		missing:      gauge("missing_resource_nodes", "Judged nodes that lack a resource which is expected of them.", append(groupLabels, "resource")...),
 		hidden:       gauge("hidden_memory_bytes", "Allocatable memory that judged nodes have and are not expected to have, summed.", groupLabels...),
-		leastBytes:   extreme(-1, "delta_min_bytes", "The least of actual minus expected allocatable among the judged nodes; negative where more is expected than is there."),
-		mostBytes:    extreme(1, "delta_max_bytes", "The most of actual minus expected allocatable among the judged nodes."),
-		leastRatio:   extreme(-1, "delta_min_ratio", "The least of actual minus expected allocatable, as a share of the expected; negative where more is expected than is there."),
-		mostRatio:    extreme(1, "delta_max_ratio", "The most of actual minus expected allocatable, as a share of the expected."),
+		leastBytes:   extreme("delta_min_bytes", "The least of actual minus expected allocatable among the judged nodes; negative where more is expected than is there."),
+		mostBytes:    extreme("delta_max_bytes", "The most of actual minus expected allocatable among the judged nodes."),
+		leastRatio:   extreme("delta_min_ratio", "The least of actual minus expected allocatable, as a share of the expected; negative where more is expected than is there."),
+		mostRatio:    extreme("delta_max_ratio", "The most of actual minus expected allocatable, as a share of the expected."),
 		nodeBytes:    gauge("node_delta_bytes", "Actual minus expected allocatable of a judged node.", append(nodeLabels, "resource")...),
 		nodeRatio:    gauge("node_delta_ratio", "Actual minus expected allocatable of a judged node, as a share of the expected.", append(nodeLabels, "resource")...),
 	}
@@ -83,6 +108,7 @@ func writeMetrics(w io.Writer, run *gate.Run, o Options) error {
 	for i := range run.Nodes {
 		m.node(&run.Nodes[i], o.MetricsPerNode)
 	}
+	m.setGroups()
 	families, err := registry.Gather()
 	if err != nil {
 		return err
@@ -123,55 +149,93 @@ func (m *metrics) run(run *gate.Run) {
 }
 
 func (m *metrics) node(n *gate.Node, perNode bool) {
-	cluster, pool, typ := visible(n.Cluster), visible(n.NodePool), visible(n.InstanceType)
-	group := []string{cluster, pool, typ, visible(n.AMIFamily)}
+	in := group{visible(n.Cluster), visible(n.NodePool), visible(n.InstanceType), visible(n.AMIFamily)}
 	if n.State == gate.Foreign {
-		m.foreign.WithLabelValues(cluster).Inc()
+		m.foreign.WithLabelValues(in.cluster).Inc()
 		return
 	}
-	m.nodes.WithLabelValues(append(group, verdictOf(n))...).Inc()
+	count := m.groups[in]
+	if count == nil {
+		count = &groupCount{verdicts: map[string]float64{}}
+		m.groups[in] = count
+	}
+	count.verdicts[verdictOf(n)]++
 	if n.State != gate.Judged {
 		return
 	}
-	m.hidden.WithLabelValues(group...)
+	count.judged = true
 	for _, r := range n.Rows {
-		if r.Field != compare.Allocatable || !r.Expected.Known {
-			continue
+		if r.Field == compare.Allocatable && r.Expected.Known {
+			count.hidden += m.row(in, n, r, perNode)
 		}
-		resource := visible(r.Resource)
-		labels := slices.Concat(group, []string{resource})
-		for status, g := range map[compare.Status]*prometheus.GaugeVec{compare.OverEstimate: m.over, compare.UnderEstimate: m.under, compare.Missing: m.missing} {
-			g := g.WithLabelValues(labels...)
-			if r.Status == status {
-				g.Inc()
-			}
-		}
-		delta := r.Delta()
-		if !delta.Known {
-			continue
-		}
-		d := float64(delta.Value)
-		if r.Resource == expect.Memory && d > 0 {
-			m.hidden.WithLabelValues(group...).Add(d)
-		}
-		inBytes, ratio := snapshot.InBytes(r.Resource), d/float64(r.Expected.Value)
-		if inBytes {
-			m.leastBytes.add(d, labels...)
-			m.mostBytes.add(d, labels...)
-		}
-		if r.Expected.Value != 0 {
-			m.leastRatio.add(ratio, labels...)
-			m.mostRatio.add(ratio, labels...)
-		}
-		if !perNode {
-			continue
-		}
-		node := []string{cluster, visible(n.Name), pool, typ, resource}
+	}
+}
+
+// row counts a judged row, and returns the memory that it hides.
+func (m *metrics) row(in group, n *gate.Node, r *gate.Row, perNode bool) (hidden float64) {
+	key := groupResource{in, visible(r.Resource)}
+	count := m.resources[key]
+	if count == nil {
+		count = &resourceCount{}
+		m.resources[key] = count
+	}
+	switch r.Status {
+	case compare.OverEstimate:
+		count.over++
+	case compare.UnderEstimate:
+		count.under++
+	case compare.Missing:
+		count.missing++
+	}
+	delta := r.Delta()
+	if !delta.Known {
+		return 0
+	}
+	d := float64(delta.Value)
+	inBytes, ratio := snapshot.InBytes(r.Resource), d/float64(r.Expected.Value)
+	if inBytes {
+		count.bytes.add(d)
+	}
+	if r.Expected.Value != 0 {
+		count.ratio.add(ratio)
+	}
+	if perNode {
+		node := []string{in.cluster, visible(n.Name), in.pool, in.typ, key.resource}
 		if inBytes {
 			m.nodeBytes.WithLabelValues(node...).Set(d)
 		}
 		if r.Expected.Value != 0 {
 			m.nodeRatio.WithLabelValues(node...).Set(ratio)
+		}
+	}
+	if r.Resource == expect.Memory && d > 0 {
+		return d
+	}
+	return 0
+}
+
+// setGroups makes series of what was counted. The registry puts them in order.
+func (m *metrics) setGroups() {
+	for in, count := range m.groups {
+		for verdict, nodes := range count.verdicts {
+			m.nodes.WithLabelValues(in.labels(verdict)...).Set(nodes)
+		}
+		if count.judged {
+			m.hidden.WithLabelValues(in.labels()...).Set(count.hidden)
+		}
+	}
+	for in, count := range m.resources {
+		labels := in.labels(in.resource)
+		m.over.WithLabelValues(labels...).Set(count.over)
+		m.under.WithLabelValues(labels...).Set(count.under)
+		m.missing.WithLabelValues(labels...).Set(count.missing)
+		if count.bytes.known {
+			m.leastBytes.WithLabelValues(labels...).Set(count.bytes.least)
+			m.mostBytes.WithLabelValues(labels...).Set(count.bytes.most)
+		}
+		if count.ratio.known {
+			m.leastRatio.WithLabelValues(labels...).Set(count.ratio.least)
+			m.mostRatio.WithLabelValues(labels...).Set(count.ratio.most)
 		}
 	}
 }
