@@ -15,7 +15,6 @@ SEED       ?=
 CASES      ?=
 VERSIONS   ?=
 PAIRS      ?= 5
-FLAT_PAIRS ?= 1
 ROWS       ?=
 
 BIN     := $(CURDIR)/bin/allocatable-diff
@@ -117,10 +116,10 @@ deflake: ## Run the suites with the race detector, in random order, until one fa
 	@assets=$$($(ENVTEST)) && KUBEBUILDER_ASSETS=$$assets $(CLEAN) $(GINKGO) run -r --skip-package=oracles,emptyspecs --race --randomize-all --randomize-suites --until-it-fails $(NARROW) ./suites
 
 .PHONY: benchmark
-benchmark: ## Measure what was promised of speed, then run the Go benchmarks (PAIRS= ROWS= SEED= FLAT_PAIRS=)
+benchmark: ## Measure what was promised of speed, then run the Go benchmarks (PAIRS= ROWS= SEED=)
 	@mkdir -p $(REPORTS)
 	@export INSTANCE_TYPE_DATA='$(if $(INSTANCE_TYPE_DATA),$(abspath $(INSTANCE_TYPE_DATA)))'; failed=0; \
-	$(CLEAN) go run ./suites/harness/benchmark -pairs=$(PAIRS) -flat-pairs=$(FLAT_PAIRS) -seed=$(or $(SEED),1) -rows='$(ROWS)' \
+	$(CLEAN) go run ./suites/harness/benchmark -pairs=$(PAIRS) -seed=$(or $(SEED),1) -rows='$(ROWS)' \
 		-instance-type-data="$$INSTANCE_TYPE_DATA" | tee $(REPORTS)/benchmark.txt || failed=1; \
 	if [ -z '$(ROWS)' ]; then \
 		$(CLEAN) go test -run '^$$' -bench . -benchmem -count=$(PAIRS) $(BENCHMARKS) | tee -a $(REPORTS)/benchmark.txt || failed=1; \

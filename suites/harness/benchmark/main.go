@@ -14,9 +14,9 @@ import (
 
 // options are what was asked for.
 type options struct {
-	// pairs is how often both sides of a ratio are measured; flatPairs, of the one whose other side takes minutes.
-	pairs, flatPairs int
-	seed             uint64
+	// pairs is how often both sides of a ratio are measured.
+	pairs int
+	seed  uint64
 	// rows are those whose names match; nil for all.
 	rows *regexp.Regexp
 	// data is the folder INSTANCE_TYPE_DATA, absolute; empty where there is none.
@@ -51,7 +51,6 @@ func parse(args []string) (options, error) {
 	f := flag.NewFlagSet("benchmark", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.IntVar(&o.pairs, "pairs", 5, "how often both sides of a ratio are measured")
-	f.IntVar(&o.flatPairs, "flat-pairs", 1, "the same of the flat suite, which takes minutes")
 	f.Uint64Var(&o.seed, "seed", 1, "chooses the nodes of the clusters")
 	f.StringVar(&o.data, "instance-type-data", "", "folder with describe-instance-types.json.gz")
 	rows := f.String("rows", "", "regular expression of the rows to measure")
@@ -59,7 +58,7 @@ func parse(args []string) (options, error) {
 	if err == nil && f.NArg() > 0 {
 		err = fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
-	if err == nil && (o.pairs < 1 || o.flatPairs < 1) {
+	if err == nil && (o.pairs < 1) {
 		err = errors.New("a ratio needs at least one pair")
 	}
 	if err == nil && *rows != "" {

@@ -19,10 +19,9 @@ var rows = []row{
 	{"dump", "check of 20,000 nodes as kubectl prints them, with csv, csv-wide, junit and json, against jq '.items|length'", dump},
 	{"snapshot", "check of a snapshot of 100,000 nodes, with the same outputs", largeSnapshot},
 	{"expect", "expectation of every instance type for one NodeClass, against Karpenter v1.14.1's own code", expectation},
-	{"e2e", "make e2e-diff of 100,000 nodes, against as many empty specs in containers of 250", suiteInContainers},
-	{"flat", "make e2e-diff of 100,000 nodes, against as many flat empty specs", suiteFlat},
+	{"e2e", "make e2e-diff of 100,000 nodes, against as many empty specs on plain Ginkgo: in containers of 250, and flat", suite},
 	{"recommend", "recommend, against one check of the same snapshot of 100,000 nodes", recommendation},
-	{"small", "starting: the demo, the version, the binary", small},
+	{"small", "what is started often, the demo, and the size of the binary", small},
 	{"ec2", "EC2 calls for a cluster of 60 instance types", calls},
 }
 

@@ -78,44 +78,25 @@ func metric(out, unit string) (float64, error) {
 // containerSize is that of the suite under test.
 const containerSize = 250
 
-func suiteInContainers(s *stage) (measured, error) {
-	return s.suite(s.pairs, containerSize, "wall, of the empty specs'", func(ours, empty []usage) ([]float64, goal) {
-		return ratios(ours, empty, seconds), atMost(1.5)
-	})
-}
-
-func suiteFlat(s *stage) (measured, error) {
-	return s.suite(s.flatPairs, 0, "times faster", func(ours, empty []usage) ([]float64, goal) {
-		return ratios(empty, ours, seconds), atLeast(3)
-	})
-}
-
 // suite sets make e2e-diff of a compiled suite against empty specs under the same command of Ginkgo's.
-func (s *stage) suite(pairs, container int, what string, of func(ours, empty []usage) ([]float64, goal)) (measured, error) {
+func suite(s *stage) (measured, error) {
 	file, err := s.snapshot(snapshotNodes)
 	if err != nil {
 		return measured{}, err
 	}
 	s.tell("compiling the suites")
-	suite, emptySuite := s.at("allocatable.test"), s.at("empty.test")
+	compiled, emptySuite := s.at("allocatable.test"), s.at("empty.test")
 	if err := errors.Join(
-		s.make("go", "test", "-c", "-o", suite, "./suites/allocatable"),
+		s.make("go", "test", "-c", "-o", compiled, "./suites/allocatable"),
 		s.make("go", "test", "-c", "-o", emptySuite, "./suites/harness/benchmark/emptyspecs"),
 	); err != nil {
 		return measured{}, err
 	}
 	ours := command{
 		program: "make", env: s.building(), codes: []int{makeFailed},
-		args: []string{"--no-print-directory", "e2e-diff", "CLUSTER_NAME=benchmark", "SOURCE=" + file, "E2E=" + suite, "JUNIT=" + s.at("junit"), "REPORTS=" + s.at("e2e")},
+		args: []string{"--no-print-directory", "e2e-diff", "CLUSTER_NAME=benchmark", "SOURCE=" + file, "E2E=" + compiled, "JUNIT=" + s.at("junit"), "REPORTS=" + s.at("e2e")},
 	}
-	empty := command{
-		program: "go", env: s.building("EMPTY_SPECS="+strconv.Itoa(snapshotNodes), "EMPTY_CONTAINER="+strconv.Itoa(container)),
-		args: []string{
-			"tool", "ginkgo", "run", "--randomize-all", "--keep-going", "--timeout=60m", "--procs=1", "--fail-on-empty",
-			"--output-dir=" + s.at("junit"), "--junit-report=empty.xml", emptySuite,
-		},
-	}
-	runs, err := s.inTurn(pairs, ours, empty)
+	runs, err := s.inTurn(s.pairs, ours, s.emptySpecs(emptySuite, containerSize), s.emptySpecs(emptySuite, 0))
 	if err != nil {
 		return measured{}, err
 	}
@@ -123,13 +104,24 @@ func (s *stage) suite(pairs, container int, what string, of func(ours, empty []u
 	if _, err := os.Stat(s.at("e2e/run.json")); err != nil {
 		return measured{}, fmt.Errorf("the suite wrote no report: %w", err)
 	}
-	m := measured{notes: []string{side("make e2e-diff", runs[0]), side("empty specs", runs[1])}}
-	if pairs != s.pairs {
-		m.notes = append(m.notes, plural(pairs, "pair")+": it takes minutes")
+	return measured{
+		figures: []figure{
+			{"wall, of containers'", ratios(runs[0], runs[1], seconds), atMost(1.5), times},
+			{"times faster than flat", ratios(runs[2], runs[0], seconds), atLeast(3), times},
+		},
+		notes: []string{side("make e2e-diff", runs[0]), side("containers", runs[1]), side("flat", runs[2])},
+	}, nil
+}
+
+// emptySpecs runs specs that do nothing, so many in a container, or flat for 0, as make e2e-diff runs its suite.
+func (s *stage) emptySpecs(suite string, container int) command {
+	return command{
+		program: "go", env: s.building("EMPTY_SPECS="+strconv.Itoa(snapshotNodes), "EMPTY_CONTAINER="+strconv.Itoa(container)),
+		args: []string{
+			"tool", "ginkgo", "run", "--randomize-all", "--keep-going", "--timeout=60m", "--procs=1", "--fail-on-empty",
+			"--output-dir=" + s.at("junit"), "--junit-report=empty.xml", suite,
+		},
 	}
-	samples, goal := of(runs[0], runs[1])
-	m.figures = []figure{{what, samples, goal, times}}
-	return m, nil
 }
 
 // makeFailed is what make ends with when a spec fails: some nodes of the cluster have less than Karpenter expects.

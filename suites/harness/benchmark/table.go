@@ -99,7 +99,7 @@ func (t *table) foot() (bool, error) {
 		t.wrap("", plural(t.goals, "goal")+" reached")
 	}
 	if len(t.failed) > 0 {
-		t.wrap("", "failed: "+strings.Join(t.failed, ", "))
+		t.wrap("", "could not be measured: "+strings.Join(t.failed, ", "))
 	}
 	if len(t.unjudged) > 0 {
 		t.wrap("", "not measured: "+strings.Join(t.unjudged, ", "))
