@@ -2,6 +2,7 @@ package expect
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -124,22 +125,36 @@ func (e *Expectation) Get(name string) *Resource {
 // Expect computes the expectation of one instance type. It fails where upstream would panic on the type, and where a
 // figure does not fit 64 bits.
 func (m *Model) Expect(t *snapshot.InstanceType) (*Expectation, error) {
-	return m.expect(t, snapshot.Figure{})
+	return m.calculate(&calculation{}, t, snapshot.Figure{})
+}
+
+// Expectations yields what Expect returns for each type, in their order. All of it is worked out in one piece of memory,
+// which is most of the time that an expectation takes: what was yielded is overwritten by the next.
+func (m *Model) Expectations(types []snapshot.InstanceType) iter.Seq2[*Expectation, error] {
+	return func(yield func(*Expectation, error) bool) {
+		c := &calculation{}
+		for i := range types {
+			if !yield(m.calculate(c, &types[i], snapshot.Figure{})) {
+				return
+			}
+		}
+	}
 }
 
 // ExpectDiscovered is Expect with the memory capacity that the controller discovered from an earlier node of the type,
 // in bytes. Percentages of the eviction threshold keep the predicted capacity as their base, as upstream's do (#9455).
 // Releases before v1.1.0 discover nothing: there it is Expect.
 func (m *Model) ExpectDiscovered(t *snapshot.InstanceType, memory int64) (*Expectation, error) {
-	return m.expect(t, snapshot.Figure{Value: memory, Known: m.rules.DiscoveredMemory})
+	return m.calculate(&calculation{}, t, snapshot.Figure{Value: memory, Known: m.rules.DiscoveredMemory})
 }
 
-func (m *Model) expect(t *snapshot.InstanceType, discovered snapshot.Figure) (*Expectation, error) {
+// calculate works out t in the memory of c, and returns its result.
+func (m *Model) calculate(c *calculation, t *snapshot.InstanceType, discovered snapshot.Figure) (*Expectation, error) {
 	if err := checkFacts(t); err != nil {
 		return nil, err
 	}
-	c := &calculation{Model: m, instance: t, terms: make([]Term, 0, 32)}
-	e := &Expectation{InstanceType: t.Name, Family: m.family.Name, Resources: make([]Resource, 0, len(resources)+len(m.overlay))}
+	c.begin(m, t)
+	e := &c.result
 	for i := range resources {
 		row := &resources[i]
 		if row.has != nil && !row.has(m) {

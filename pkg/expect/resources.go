@@ -73,6 +73,7 @@ func ResourceNames() []string {
 type calculation struct {
 	*Model
 	instance *snapshot.InstanceType
+	result   Expectation
 	// terms is one backing array for all sums of the calculation.
 	terms []Term
 	// podsSum and podsErr are the pods of the node, once podsKnown.
@@ -81,6 +82,15 @@ type calculation struct {
 	podsKnown bool
 	// memoryBytes and storageBytes are the capacities by formula: percentages of eviction signals are taken of them.
 	memoryBytes, storageBytes int64
+}
+
+// begin forgets the last type, but for the memory that it took.
+func (c *calculation) begin(m *Model, t *snapshot.InstanceType) {
+	terms, list := c.terms[:0], c.result.Resources[:0]
+	if terms == nil {
+		terms, list = make([]Term, 0, 32), make([]Resource, 0, len(resources)+len(m.overlay))
+	}
+	*c = calculation{Model: m, instance: t, terms: terms, result: Expectation{InstanceType: t.Name, Family: m.family.Name, Resources: list}}
 }
 
 // sum returns the terms as a Sum in the shared backing array.
