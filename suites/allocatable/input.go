@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/types"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/collect"
@@ -33,6 +34,8 @@ type input struct {
 	snapshots []*snapshot.Snapshot
 	how       gate.Options
 	options   *options.Suite
+	// begun gives the result of the reports that are being written; nil where none are.
+	begun chan error
 }
 
 // load reads the input of the suite. A live cluster is not read here: each process of a parallel run would see another
@@ -64,7 +67,7 @@ func load(ctx context.Context) (*input, error) {
 			return nil, errors.New("CLUSTER_NAME is not set, and the input does not name its cluster")
 		}
 	}
-	return &input{in.Snapshots, how, o}, nil
+	return &input{snapshots: in.Snapshots, how: how, options: o}, nil
 }
 
 // digest identifies what was judged.
@@ -83,17 +86,41 @@ func (in *input) evaluate(inFocus func(gate.Node) bool) (*gate.Run, error) {
 	return gate.Evaluate(in.snapshots, how)
 }
 
-// write writes every file report. A run that was narrowed is judged anew, so that what was not in focus says so.
-func (in *input) write(ginkgo types.Report) error {
-	if in.options.Reports == "" {
-		return nil
+// begin writes the reports of the whole run while the specs run: they are known before. It does nothing where they could
+// still be narrowed, and on other processes than the first.
+func (in *input) begin() {
+	suite, _ := ginkgo.GinkgoConfiguration()
+	narrowed := len(suite.FocusStrings)+len(suite.SkipStrings)+len(suite.FocusFiles)+len(suite.SkipFiles) > 0 || suite.LabelFilter != ""
+	if suite.ParallelProcess == 1 && !narrowed && !suite.DryRun {
+		in.begun = make(chan error, 1)
+		go func() { in.begun <- in.write(run) }()
 	}
-	written := run
-	if left := filteredOut(ginkgo); len(left) > 0 {
-		var err error
-		if written, err = in.evaluate(func(n gate.Node) bool { return !left[specOf{labelValue(n.Cluster), n.Name}] }); err != nil {
+}
+
+// finish waits for the reports, or writes them. A run that was narrowed is judged anew, so that what was not in focus
+// says so.
+func (in *input) finish(suite types.Report) error {
+	var err error
+	if in.begun != nil {
+		err = <-in.begun
+	}
+	left := filteredOut(suite)
+	if in.begun != nil && len(left) == 0 {
+		return err
+	}
+	whole := run
+	if len(left) > 0 {
+		if whole, err = in.evaluate(func(n gate.Node) bool { return !left[specOf{labelValue(n.Cluster), n.Name}] }); err != nil {
 			return err
 		}
+	}
+	return in.write(whole)
+}
+
+// write writes every file report.
+func (in *input) write(written *gate.Run) error {
+	if in.options.Reports == "" {
+		return nil
 	}
 	if err := os.MkdirAll(in.options.Reports, 0o755); err != nil {
 		return fmt.Errorf("making the folder of the reports: %w", err)
@@ -118,9 +145,9 @@ type specOf struct{ cluster, node string }
 
 // filteredOut lists the nodes whose specs Ginkgo's filters took out: those are skipped without a reason, where our own
 // skips have one.
-func filteredOut(ginkgo types.Report) map[specOf]bool {
+func filteredOut(suite types.Report) map[specOf]bool {
 	out := map[specOf]bool{}
-	for _, s := range ginkgo.SpecReports {
+	for _, s := range suite.SpecReports {
 		if s.LeafNodeType != types.NodeTypeIt || s.State != types.SpecStateSkipped || s.Failure.Message != "" {
 			continue
 		}

@@ -22,6 +22,7 @@ func TestAllocatable(t *testing.T) {
 	if run, err = cluster.evaluate(nil); err != nil {
 		t.Fatalf("%v", err)
 	}
+	cluster.begin()
 	RunSpecs(t, "Allocatable")
 }
 
@@ -57,7 +58,7 @@ func (c *container) declare() {
 
 // assert is what a spec says of its node. Fail prints our text alone.
 func assert(n *gate.Node) {
-	switch text := n.Text(); {
+	switch {
 	case n.State == gate.Skipped:
 		Skip(n.Reason)
 	case n.State == gate.Unknown && cluster.how.Policy.Unknown < gate.Fail:
@@ -65,16 +66,16 @@ func assert(n *gate.Node) {
 	case n.State == gate.Unknown:
 		Fail("could not judge: " + n.Reason)
 	case n.Severity == gate.Fail:
-		Fail(text)
+		Fail(n.Text())
 	case n.Severity == gate.Warn:
-		AddReportEntry("warning", text, ReportEntryVisibilityFailureOrVerbose)
+		AddReportEntry("warning", n.Text(), ReportEntryVisibilityFailureOrVerbose)
 	}
 }
 
-// Reports are written once, on process 1, from the pure run: entries of specs do not survive the way between processes
+// Reports are written on process 1, from the pure run: entries of specs do not survive the way between processes
 // unchanged. What Ginkgo's filters took out is "not in focus" there.
 var _ = ReportAfterSuite("reports", func(report Report) {
-	if err := cluster.write(report); err != nil {
+	if err := cluster.finish(report); err != nil {
 		Fail(fmt.Sprintf("writing the reports: %v", err))
 	}
 })
