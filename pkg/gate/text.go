@@ -28,6 +28,43 @@ func (n *Node) Text() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// Texts is Text for many nodes. Equal rows are shared between nodes, so most of a large fleet say the same few things. The
+// zero value is ready to use, by one goroutine at a time.
+type Texts struct {
+	known map[[mostSaid]*Row]string
+}
+
+// mostSaid is how many rows that matter a node has whose text is remembered.
+const mostSaid = 6
+
+// Of returns n.Text().
+func (t *Texts) Of(n *Node) string {
+	if n.State != Judged {
+		return n.Reason
+	}
+	var said [mostSaid]*Row
+	count := 0
+	for _, r := range n.Rows {
+		if max(r.Severity, r.ClaimSeverity) < Warn {
+			continue
+		}
+		if count == mostSaid {
+			return n.Text()
+		}
+		said[count] = r
+		count++
+	}
+	text, ok := t.known[said]
+	if !ok {
+		if t.known == nil {
+			t.known = map[[mostSaid]*Row]string{}
+		}
+		text = n.Text()
+		t.known[said] = text
+	}
+	return text
+}
+
 // print writes the row as tab-separated cells, and below it what explains it.
 func (r *Row) print(t *tabwriter.Writer) {
 	amount := func(f snapshot.Figure) string {

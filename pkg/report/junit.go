@@ -74,6 +74,7 @@ type junitSuite struct {
 type junitNode struct {
 	class, name string
 	node        *gate.Node
+	texts       *gate.Texts // of all nodes
 	run         *junitCase
 }
 
@@ -86,7 +87,9 @@ func writeJUnit(w io.Writer, run *gate.Run, _ Options) error {
 func junitSuites(run *gate.Run) []junitSuite {
 	type key struct{ cluster, pool string }
 	at := map[key]int{}
+	classes := map[key]string{} // by suite and type
 	foreign := map[string]int{}
+	texts := &gate.Texts{}
 	var keys []key
 	var suites []junitSuite
 	for i := range run.Nodes {
@@ -103,10 +106,15 @@ func junitSuites(run *gate.Run) []junitSuite {
 			keys = append(keys, k)
 			suites = append(suites, junitSuite{name: part(n.Cluster, "unnamed") + "." + part(n.NodePool, "no-nodepool")})
 		}
+		of := key{suites[j].name, n.InstanceType}
+		if classes[of] == "" {
+			classes[of] = suites[j].name + "." + strings.ReplaceAll(part(n.InstanceType, "unknown-type"), ".", "_")
+		}
 		suites[j].cases = append(suites[j].cases, junitNode{
-			class: suites[j].name + "." + strings.ReplaceAll(part(n.InstanceType, "unknown-type"), ".", "_"),
+			class: classes[of],
 			name:  middle(part(n.Name, "unnamed"), 200) + " allocatable within tolerance",
 			node:  n,
+			texts: texts,
 		})
 	}
 	order := make([]int, len(suites))
@@ -269,9 +277,9 @@ func (c *junitNode) testcase() *junitCase {
 		out.Skipped = &junitSkip{problem("", n.Reason, "").Message}
 	case o == failed:
 		kind, message := failingRows(n)
-		out.Failure = problem(kind, message, join("\n", n.Text(), unknownRows(n), origin(n)))
+		out.Failure = problem(kind, message, join("\n", c.texts.Of(n), unknownRows(n), origin(n)))
 	case n.Severity == gate.Warn:
-		text := escapedText(join("\n", "warning", n.Text(), unknownRows(n), origin(n)))
+		text := escapedText(join("\n", "warning", c.texts.Of(n), unknownRows(n), origin(n)))
 		out.Out = &text
 	default:
 		if rows := unknownRows(n); rows != "" { // passed by what could be judged

@@ -12,7 +12,7 @@ import (
 )
 
 // containerSize bounds the specs of one container: Ginkgo is quadratic in siblings. For the same reason containers are
-// nested: a large cluster has thousands of kinds of nodes.
+// inside others, one level and no more: it copies what is above a spec for each.
 const containerSize = 250
 
 // container holds nodes that have its text in common, directly or in containers of its own.
@@ -35,11 +35,13 @@ type property struct{ name, label, value string }
 
 // levels are the properties of a kind by container, outermost first. Pool and type come before the node in a spec's text:
 // node names change from day to day, groups stay comparable.
-func (k kind) levels() [3][]property {
-	return [3][]property{
+func (k kind) levels() [2][]property {
+	return [...][]property{
 		{{"cluster", clusterLabel, k.cluster}, {"nodepool", "nodepool:", k.pool}},
-		{{"type", "type:", k.typ}, {"arch", "arch:", k.arch}, {"family", "ami-family:", k.family}},
-		{{"zone", "zone:", k.zone}, {"nodeclass", "nodeclass:", k.class}},
+		{
+			{"type", "type:", k.typ}, {"arch", "arch:", k.arch}, {"family", "ami-family:", k.family},
+			{"zone", "zone:", k.zone}, {"nodeclass", "nodeclass:", k.class},
+		},
 	}
 }
 
@@ -95,14 +97,14 @@ func containers(run *gate.Run) []*container {
 	var all container
 	for _, k := range order {
 		levels := k.levels()
-		inside := all.last(levels[0]).last(levels[1])
+		outer := all.last(levels[0])
 		for part, nodes := range slices.Collect(slices.Chunk(groups[k], containerSize)) {
-			innermost := newContainer(levels[2])
+			inner := newContainer(levels[1])
 			if part > 0 {
-				innermost.text += fmt.Sprintf(" part=%d", part+1)
+				inner.text += fmt.Sprintf(" part=%d", part+1)
 			}
-			innermost.nodes = nodes
-			inside.inner = append(inside.inner, innermost)
+			inner.nodes = nodes
+			outer.inner = append(outer.inner, inner)
 		}
 	}
 	return all.inner

@@ -23,7 +23,31 @@ func TestAllocatable(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	cluster.begin()
+	declare(containers(run))
 	RunSpecs(t, "Allocatable")
+}
+
+// declare makes the specs: one of the cluster, and one of each node. They are no top-level declarations, since those are
+// made before the input is read.
+func declare(all []*container) {
+	Describe("Nodes", func() {
+		It("judges the cluster", func() {
+			if run.Result == gate.Inconclusive {
+				Fail(run.Inconclusive)
+			}
+		})
+	})
+	for _, outer := range all {
+		Describe("Nodes "+outer.text, outer.labels, func() {
+			for _, inner := range outer.inner {
+				Context(inner.text, inner.labels, func() {
+					for _, n := range inner.nodes {
+						It(n.Name, func() { assert(n) })
+					}
+				})
+			}
+		})
+	}
 }
 
 // Every process must have read the same bytes: trees that differ are not noticed by Ginkgo.
@@ -33,28 +57,8 @@ var _ = SynchronizedBeforeSuite(func() []byte {
 	Expect(digest()).To(Equal(string(first)), "this process read another input than process 1: record a snapshot, and give every process that file")
 })
 
-var _ = Describe("Nodes", func() {
-	It("judges the cluster", func() {
-		if run.Result == gate.Inconclusive {
-			Fail(run.Inconclusive)
-		}
-	})
-	for _, c := range containers(run) {
-		c.declare()
-	}
-})
-
-// declare makes a container of Ginkgo's and a spec of each node.
-func (c *container) declare() {
-	Context(c.text, c.labels, func() {
-		for _, inner := range c.inner {
-			inner.declare()
-		}
-		for _, n := range c.nodes {
-			It(n.Name, func() { assert(n) })
-		}
-	})
-}
+// texts is what the specs say.
+var texts gate.Texts
 
 // assert is what a spec says of its node. Fail prints our text alone.
 func assert(n *gate.Node) {
@@ -66,9 +70,9 @@ func assert(n *gate.Node) {
 	case n.State == gate.Unknown:
 		Fail("could not judge: " + n.Reason)
 	case n.Severity == gate.Fail:
-		Fail(n.Text())
+		Fail(texts.Of(n))
 	case n.Severity == gate.Warn:
-		AddReportEntry("warning", n.Text(), ReportEntryVisibilityFailureOrVerbose)
+		AddReportEntry("warning", texts.Of(n), ReportEntryVisibilityFailureOrVerbose)
 	}
 }
 
