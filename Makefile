@@ -74,10 +74,11 @@ ifeq ($(strip $(SOURCE)),)
 	@go run ./pkg/cmd/allocatable-diff snapshot --cluster-name '$(CLUSTER_NAME)' -o $(REPORTS)/snapshot.json
 endif
 	@rm -f $(JUNIT)/e2e.xml
-	@CLUSTER_NAME='$(CLUSTER_NAME)' SOURCE='$(if $(strip $(SOURCE)),$(if $(filter -,$(SOURCE)),-,$(abspath $(SOURCE))),$(REPORTS)/snapshot.json)' \
+	@failed=0; CLUSTER_NAME='$(CLUSTER_NAME)' SOURCE='$(if $(strip $(SOURCE)),$(if $(filter -,$(SOURCE)),-,$(abspath $(SOURCE))),$(REPORTS)/snapshot.json)' \
 		POLICY='$(if $(POLICY),$(abspath $(POLICY)))' REPORTS='$(abspath $(REPORTS))' \
-		$(SPECS) --junit-report=e2e.xml $(E2E)
-	@$(TALLY) $(JUNIT)/e2e.xml
+		$(SPECS) --junit-report=e2e.xml $(E2E) || failed=$$?; \
+		[ -e $(JUNIT)/e2e.xml ] || exit $$failed; \
+		$(TALLY) $(JUNIT)/e2e.xml && exit $$failed
 
 .PHONY: e2etests
 e2etests: ## Run one suite: TEST_SUITE=allocatable, offline, harness or conformance

@@ -3,6 +3,8 @@ package allocatable
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -15,6 +17,9 @@ import (
 // fatal here: a run-level verdict is a spec, so that reports exist when it fails.
 func TestAllocatable(t *testing.T) {
 	RegisterFailHandler(Fail)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(200) // Ginkgo keeps every spec to the end: to look for garbage early is in vain
+	}
 	var err error
 	if cluster, err = load(context.Background()); err != nil {
 		t.Fatalf("%v", err)
