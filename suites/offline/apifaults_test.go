@@ -33,7 +33,9 @@ func liveCheck(cluster, kubeconfig string, args ...string) command {
 // healthy is what the reports of a fixture cluster hold when nothing fails.
 func healthy(cluster string) result {
 	GinkgoHelper()
-	return check(cluster, "--from", fixture(cluster), "--instance-types", root+"/fixtures/ec2").run()
+	return once("the files of "+cluster, func() command {
+		return check(cluster, "--from", fixture(cluster), "--instance-types", root+"/fixtures/ec2")
+	})
 }
 
 var _ = Describe("An API server", func() {
@@ -64,8 +66,8 @@ var _ = Describe("An API server", func() {
 			Expect(r).To(say("is the API server up, and the kubeconfig right?"))
 		})
 
-		DescribeTable("answers", func(ctx SpecContext, answer fault, says ...string) {
-			r := loses(liveCheck(small, through(world(ctx, small).REST, answer).kubeconfig(), "--chunk-size", "2", "--request-timeout", "2s"))
+		DescribeTable("answers", func(answer fault, says ...string) {
+			r := loses(liveCheck(small, through(world(small).REST, answer).kubeconfig(), "--chunk-size", "2", "--request-timeout", "2s"))
 			Expect(r).To(exitWith(3))
 			Expect(r).To(say(says...))
 		},
@@ -76,15 +78,15 @@ var _ = Describe("An API server", func() {
 			Entry("429 for ever, with Retry-After", always(listing("nodes"), tooMany("0")), "429", "try again later"),
 			Entry("500 for ever", always(listing("nodeclaims"), refusal(http.StatusInternalServerError, metav1.StatusReasonInternalError, "etcd is gone")),
 				"listing nodeclaims", "etcd is gone"),
-			Entry("too slowly for --request-timeout", always(listing("nodes"), never), "--request-timeout"),
-			Entry("half a page, and drops the connection", always(listing("nodes"), half), "listing nodes"),
+			Entry("too slowly for --request-timeout", waitsInSmall, always(listing("nodes"), never), "--request-timeout"),
+			Entry("half a page, and drops the connection", waitsInSmall, always(listing("nodes"), half), "listing nodes"),
 			Entry("410 to a second list too, which has no token", always(listing("nodes"), refusal(http.StatusGone, metav1.StatusReasonExpired, "gone")), "listing nodes", "gone"),
 		)
 	})
 
 	Context("that fails for a moment gives what a healthy one gives", func() {
-		DescribeTable("when it answers", func(ctx SpecContext, answer fault, retried string, times int) {
-			p := through(world(ctx, small).REST, answer)
+		DescribeTable("when it answers", func(answer fault, retried string, times int) {
+			p := through(world(small).REST, answer)
 			r := liveCheck(small, p.kubeconfig(), "--chunk-size", "2").run()
 			expected := healthy(small)
 			Expect(r.code).To(Equal(expected.code), r.GomegaString)
@@ -93,12 +95,12 @@ var _ = Describe("An API server", func() {
 		},
 			// Four nodes are two pages of two: the first, the refused second, and all of them anew without a limit.
 			Entry("410 Gone to a continue token", first(1, continues("nodes"), refusal(http.StatusGone, metav1.StatusReasonExpired, "The provided continue parameter is too old")), "/nodes?", 3),
-			Entry("429 with Retry-After to the first list", first(1, listing("nodes"), tooMany("1")), "/nodes?", 3),
+			Entry("429 with Retry-After to the first list", waitsInSmall, first(1, listing("nodes"), tooMany("1")), "/nodes?", 3),
 		)
 	})
 
 	It("that loses a node between two pages is believed in the end", func(ctx SpecContext) {
-		w := world(ctx, small)
+		w := world(small)
 		gone := nodesOf(small)[0].named("aaa-gone", "m5.large") // the first by name, so that the first page has it
 		loadNode(ctx, w, gone)
 		expired := refusal(http.StatusGone, metav1.StatusReasonExpired, "The provided continue parameter is too old")
@@ -112,7 +114,7 @@ var _ = Describe("An API server", func() {
 	})
 
 	It("whose node goes between two pages of one list still gives a whole report", func(ctx SpecContext) {
-		w := world(ctx, small)
+		w := world(small)
 		loadNode(ctx, w, nodesOf(small)[0].named("zzz-gone", "m5.large")) // the last by name
 		p := through(w.REST, before(continues("nodes"), func() { deleteNode(ctx, w, "zzz-gone") }))
 		r := liveCheck(small, p.kubeconfig(), "--chunk-size", "2").run()
@@ -123,7 +125,7 @@ var _ = Describe("An API server", func() {
 	})
 
 	It("whose objects change between two lists of them is read as it was last", func(ctx SpecContext) {
-		w := world(ctx, small)
+		w := world(small)
 		name := nodesOf(small)[0]["metadata"].(map[string]any)["name"].(string)
 		c := clientOf(w)
 		node := &corev1.Node{}
@@ -144,17 +146,17 @@ var _ = Describe("An API server", func() {
 		Expect(files(r)["nodes.csv"]).To(MatchRegexp(`(?m)^`+small+`,`+name+`,.*,pods,capacity,[^,]*,[^,]*,7,`), r.GomegaString)
 	})
 
-	It("without Karpenter's kinds has no Karpenter's objects, which is no error", func(ctx SpecContext) {
-		r := liveCheck(small, world(ctx, bareWorld).Kubeconfig(), "-l", "!large").run() // another spec's nodes are large's
+	It("without Karpenter's kinds has no Karpenter's objects, which is no error", func() {
+		r := liveCheck(small, world(bareWorld).Kubeconfig(), "-l", "!large").run() // another spec's nodes are large's
 		nodes := check(small, "--from", fixture(small)+"/nodes.json", "--from", fixture(small)+"/karpenter-deployment.yaml", "--instance-types", root+"/fixtures/ec2").run()
 		Expect(r.code).To(Equal(nodes.code), r.GomegaString)
 		Expect(files(r)["allocatable-diff.csv"]).To(Equal(files(nodes)["allocatable-diff.csv"]))
 		Expect(r).To(say("no NodeClaim or Machine found"))
 	})
 
-	It("that does not answer is left within a second of Ctrl-C, and no file is half-written", func(ctx SpecContext) {
+	It("that does not answer is left within a second of Ctrl-C, and no file is half-written", func() {
 		asked := make(chan struct{}, 10)
-		p := through(world(ctx, small).REST, always(listing("nodes"), func(w http.ResponseWriter, r *http.Request) {
+		p := through(world(small).REST, always(listing("nodes"), func(w http.ResponseWriter, r *http.Request) {
 			asked <- struct{}{}
 			never(w, r)
 		}))

@@ -8,6 +8,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
+	"github.com/allocatable-diff/allocatable-diff/pkg/offline"
 )
 
 // installed is the path of a program that people have; the spec is skipped where it is missing.
@@ -31,14 +33,11 @@ func awsCLI() string {
 
 var _ = Describe("kubectl", func() {
 	for _, cluster := range fixtures() {
-		It("gives a dump with the result of the live path: "+cluster, Label("cluster:"+cluster), func(ctx SpecContext) {
+		It("gives a dump with the result of the live path: "+cluster, Label("cluster:"+cluster), func() {
 			kubectl := installed("kubectl")
-			w := world(ctx, cluster)
-			get := func(args ...string) string {
-				GinkgoHelper()
-				r := command{program: kubectl, args: slices.Concat([]string{"--kubeconfig", w.Kubeconfig(), "get", "-o", "json"}, args)}.run()
-				Expect(r).To(exitWith(0))
-				return r.stdout
+			w := world(cluster)
+			get := func(args ...string) command {
+				return command{program: kubectl, args: slices.Concat([]string{"--kubeconfig", w.Kubeconfig(), "get", "-o", "json"}, args)}
 			}
 			kinds := map[string]string{"v1alpha5": "nodes,machines,provisioners,awsnodetemplates"}[cluster]
 			if kinds == "" {
@@ -47,22 +46,23 @@ var _ = Describe("kubectl", func() {
 			if cluster != "v1beta1" && cluster != "v1alpha5" {
 				kinds += ",nodeoverlays"
 			}
-			types := []string{"--instance-types", "ec2", "--endpoint-url", w.EC2URL}
-			live := check(cluster, append(types, "--kubeconfig", w.Kubeconfig())...).run()
+			judge := func(args ...string) command {
+				return check(cluster, append(args, "--instance-types", "ec2", "--endpoint-url", w.EC2URL)...)
+			}
+			results := together(get(kinds+",deployments,configmaps", "-A"), get("nodes"), judge("--kubeconfig", w.Kubeconfig()))
+			all, nodes, live := results[0], results[1], results[2]
+			Expect(all).To(exitWith(0))
+			Expect(nodes).To(exitWith(0))
 
-			all := get(kinds) + get("deployments,configmaps", "-A")
-			piped := check(cluster, append(types, "--from", "-")...)
-			piped.stdin = strings.NewReader(all)
-			r := piped.run()
-			Expect(r.code).To(Equal(live.code), r.GomegaString)
-			Expect(files(r)).To(Equal(files(live)))
-
+			piped, alone := judge("--from", "-"), judge("--from", "-")
+			piped.stdin = strings.NewReader(all.stdout)
+			alone.stdin = strings.NewReader(nodes.stdout)
+			dumped := together(piped, alone)
+			Expect(dumped[0].code).To(Equal(live.code), dumped[0].GomegaString)
+			Expect(files(dumped[0])).To(Equal(files(live)))
 			// With nothing but the nodes every node is still in the report, with what it has.
-			alone := check(cluster, append(types, "--from", "-")...)
-			alone.stdin = strings.NewReader(get("nodes"))
-			r = alone.run()
-			Expect(r.code).To(BeElementOf(0, 1, 4), r.GomegaString)
-			Expect(actual(r)).To(Equal(actual(live)))
+			Expect(dumped[1].code).To(BeElementOf(0, 1, 4), dumped[1].GomegaString)
+			Expect(actual(dumped[1])).To(Equal(actual(live)))
 		})
 	}
 })
@@ -81,15 +81,27 @@ func actual(r result) []string {
 	return out
 }
 
-var _ = Describe("The AWS CLI", func() {
-	// aws runs `aws ec2 describe-instance-types` against an EC2.
-	aws := func(endpoint string, args ...string) result {
-		GinkgoHelper()
-		c := command{program: awsCLI(), args: slices.Concat([]string{"ec2", "describe-instance-types", "--output", "json", "--endpoint-url", endpoint}, args), env: credentials}
-		r := c.run()
-		Expect(r).To(exitWith(0))
-		return r
-	}
+var _ = Describe("The AWS CLI", Ordered, func() {
+	var (
+		fake                      *offline.EC2 // that of paged
+		endpoint                  string
+		paged, twoTypes, filtered result
+	)
+	BeforeAll(func() {
+		program := awsCLI()
+		describe := func(endpoint string, args ...string) command {
+			return command{program: program, args: slices.Concat([]string{"ec2", "describe-instance-types", "--output", "json", "--endpoint-url", endpoint}, args), env: credentials}
+		}
+		fake, endpoint = serveEC2(recordedTypes()...)
+		_, other := serveEC2(recordedTypes()...)
+		results := together(
+			describe(endpoint, "--page-size", "10"),
+			describe(other, "--instance-types", "m5.large", "t3.large"),
+			describe(other, "--filters", "Name=processor-info.supported-architecture,Values=arm64"),
+		)
+		Expect(results).To(HaveEach(exitWith(0)))
+		paged, twoTypes, filtered = results[0], results[1], results[2]
+	})
 	names := func(r result) []string {
 		GinkgoHelper()
 		var document struct {
@@ -105,16 +117,17 @@ var _ = Describe("The AWS CLI", func() {
 	}
 
 	It("pages the fake EC2, and its file gives the result of the live call", func() {
-		fake, endpoint := serveEC2(recordedTypes()...)
 		// 72 types are eight pages of ten.
-		paged := aws(endpoint, "--page-size", "10")
 		Expect(fake.Calls("DescribeInstanceTypes")).To(BeNumerically(">", 2), "pages")
 		Expect(names(paged)).To(Equal(fake.InstanceTypes()))
 
 		file := write(GinkgoT().TempDir(), "types.json", paged.stdout)
 		for _, cluster := range []string{"karpenter-demo", small} {
-			live := check(cluster, "--from", fixture(cluster), "--instance-types", "ec2", "--endpoint-url", endpoint).run()
-			r := check(cluster, "--from", fixture(cluster), "--instance-types", file).run()
+			results := together(
+				check(cluster, "--from", fixture(cluster), "--instance-types", "ec2", "--endpoint-url", endpoint),
+				check(cluster, "--from", fixture(cluster), "--instance-types", file),
+			)
+			live, r := results[0], results[1]
 			Expect(r.code).To(BeElementOf(0, 1, 4), r.GomegaString)
 			Expect(files(r)["allocatable-diff.csv"]).To(Equal(files(live)["allocatable-diff.csv"]), cluster)
 			Expect(nodeNames(r)).To(Equal(nodeNames(live)))
@@ -131,13 +144,11 @@ var _ = Describe("The AWS CLI", func() {
 	})
 
 	It("asks for named types", func() {
-		_, endpoint := serveEC2(recordedTypes()...)
-		Expect(names(aws(endpoint, "--instance-types", "m5.large", "t3.large"))).To(Equal([]string{"m5.large", "t3.large"}))
+		Expect(names(twoTypes)).To(Equal([]string{"m5.large", "t3.large"}))
 	})
 
 	It("filters", func() {
-		_, endpoint := serveEC2(recordedTypes()...)
-		arm := names(aws(endpoint, "--filters", "Name=processor-info.supported-architecture,Values=arm64"))
+		arm := names(filtered)
 		Expect(arm).To(ContainElement("m6g.large"))
 		Expect(arm).NotTo(ContainElement("m5.large"))
 	})

@@ -44,7 +44,7 @@ var _ = Describe("EC2", func() {
 		Expect(r).To(say(says...))
 		Expect(fake.Calls("DescribeInstanceTypes")).To(Equal(calls), "only what may pass is asked again")
 	},
-		Entry("throttling", offline.RequestLimitExceeded(), 2, "EC2 kept throttling", "--instance-types labels"),
+		Entry("throttling", waits, offline.RequestLimitExceeded(), 2, "EC2 kept throttling", "--instance-types labels"),
 		Entry("session credentials that ran out", offline.ExpiredToken(), 1, "the AWS credentials have expired: log in again"),
 		Entry("the same in EC2's own words", offline.RequestExpired(), 1, "the AWS credentials have expired"),
 		Entry("credentials that it does not know", offline.AuthFailure(), 1, "does not accept these credentials", "--profile"),
@@ -57,13 +57,12 @@ var _ = Describe("EC2", func() {
 	It("that refuses the action says which permission is missing, and no output holds account, ARN or blob", func() {
 		fake, endpoint := serveEC2(recordedTypes()...)
 		forEver(offline.UnauthorizedOperation(account, role))(fake)
-		for _, c := range []command{
+		for _, r := range together(
 			ec2Check(endpoint), ec2Check(endpoint, "--output", "markdown=s.md", "--output", "html=r.html"),
-			{args: []string{"--cluster-name", small, "--from", fixture(small), "--instance-types", "ec2", "--endpoint-url", endpoint}, env: credentials},
-			{args: []string{"snapshot", "--cluster-name", small, "--from", fixture(small), "--instance-types", "ec2", "--endpoint-url", endpoint, "-o", "s.json"}, env: credentials},
-			{args: []string{"expect", "m5.large", "--instance-types", "ec2", "--endpoint-url", endpoint}, env: credentials},
-		} {
-			r := c.run()
+			command{args: []string{"--cluster-name", small, "--from", fixture(small), "--instance-types", "ec2", "--endpoint-url", endpoint}, env: credentials},
+			command{args: []string{"snapshot", "--cluster-name", small, "--from", fixture(small), "--instance-types", "ec2", "--endpoint-url", endpoint, "-o", "s.json"}, env: credentials},
+			command{args: []string{"expect", "m5.large", "--instance-types", "ec2", "--endpoint-url", endpoint}, env: credentials},
+		) {
 			Expect(r).To(exitWith(3))
 			Expect(r).To(say("may not call ec2:DescribeInstanceTypes", "allocatable-diff manifests"))
 			Expect(entries(r.dir)).To(BeEmpty())
@@ -75,15 +74,13 @@ var _ = Describe("EC2", func() {
 
 	DescribeTable("that fails for a moment gives what a healthy one gives", func(inject func(*offline.EC2), calls int) {
 		fake, endpoint := serveEC2(recordedTypes()...)
-		sound := ec2Check(endpoint).run()
-		before := fake.Calls("DescribeInstanceTypes")
 		inject(fake)
 		r := ec2Check(endpoint).run()
-		Expect(r.code).To(Equal(sound.code), r.GomegaString)
-		Expect(files(r)).To(Equal(files(sound)))
-		Expect(fake.Calls("DescribeInstanceTypes") - before).To(Equal(calls))
+		Expect(r.code).To(Equal(sound().code), r.GomegaString)
+		Expect(files(r)).To(Equal(files(sound())))
+		Expect(fake.Calls("DescribeInstanceTypes")).To(Equal(calls))
 	},
-		Entry("throttling three times", times(3, offline.RequestLimitExceeded()), 4),
+		Entry("throttling three times", waits, times(3, offline.RequestLimitExceeded()), 4),
 		Entry("a 500", times(1, offline.InternalError()), 2),
 		Entry("a connection reset", times(1, offline.ConnectionReset()), 2),
 		Entry("an empty first page, with the token of the next", times(1, offline.EmptyFirstPage()), 2),
@@ -104,9 +101,8 @@ var _ = Describe("EC2", func() {
 		r := ec2Check(endpoint).run()
 		Expect(r.code).To(BeElementOf(1, 4), r.GomegaString)
 		Expect(r).To(say(`instance type "` + retired + `" is not known`))
-		sound := strings.SplitAfter(files(ec2Check(serve(healthyEC2())).run())["nodes.csv"], "\n")
 		mine := files(r)["nodes.csv"]
-		for _, row := range sound {
+		for _, row := range strings.SplitAfter(files(sound())["nodes.csv"], "\n") {
 			if !strings.Contains(row, ","+retired+",") {
 				Expect(mine).To(ContainSubstring(row))
 			}
@@ -132,7 +128,7 @@ var _ = Describe("EC2", func() {
 		It("has no region, and the metadata service is silent", func() {
 			Expect(ask("AWS_EC2_METADATA_SERVICE_ENDPOINT=" + silent())).To(say("no AWS region: set --region or AWS_REGION, or use --instance-types labels"))
 		})
-		It("has no credentials, and the metadata service is silent", func() {
+		It("has no credentials, and the metadata service is silent", waits, func() {
 			Expect(ask("AWS_REGION=us-west-2", "AWS_EC2_METADATA_SERVICE_ENDPOINT="+silent())).To(say("no AWS credentials: set --profile or AWS_PROFILE", "--instance-types labels"))
 		})
 		It("has no credentials, and the metadata service is switched off", func() {
@@ -162,11 +158,13 @@ var _ = Describe("EC2", func() {
 	})
 })
 
-// healthyEC2 is an EC2 without a fault.
-func healthyEC2() http.Handler {
+// sound is the result of an EC2 without a fault.
+func sound() result {
 	GinkgoHelper()
-	fake, _ := serveEC2(recordedTypes()...)
-	return fake
+	return once("a sound EC2", func() command {
+		_, endpoint := serveEC2(recordedTypes()...)
+		return ec2Check(endpoint)
+	})
 }
 
 // instanceType is the type of the node by its label.

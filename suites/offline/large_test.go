@@ -2,17 +2,20 @@ package offline
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"testing/fstest"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gexec"
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/offline"
 )
@@ -21,7 +24,7 @@ var _ = Describe("A large cluster", Label("large"), func() {
 	// Both are read in pages of 500, the default, and judged.
 	const few, many = 200, 2000
 	It("of 2,000 nodes takes at most 64 MiB more than one of 200", func(ctx SpecContext) {
-		w := world(ctx, bareWorld)
+		w := world(bareWorld)
 		there := len(nodesOf(small))
 		judge := func(nodes int) (peakMiB int64) {
 			GinkgoHelper()
@@ -72,13 +75,18 @@ func watch(session *gexec.Session) (peakMiB int64) {
 // fill creates the nodes of these numbers.
 func fill(ctx context.Context, w *offline.Environment, from, to int) {
 	GinkgoHelper()
-	models := nodesOf(small)
-	items := make([]nodeObject, 0, to-from)
+	var models corev1.NodeList
+	Expect(json.Unmarshal([]byte(read(fixture(small), "nodes.json")), &models)).To(Succeed())
+	c := clientOf(w)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(16)
 	for i := from; i < to; i++ {
-		model := models[i%len(models)]
-		node := model.named(fmt.Sprintf("node-%05d", i), model.instanceType())
-		node["metadata"].(map[string]any)["labels"].(map[string]any)["large"] = "true"
-		items = append(items, node)
+		node := models.Items[i%len(models.Items)].DeepCopy()
+		name := fmt.Sprintf("node-%05d", i)
+		node.ObjectMeta = metav1.ObjectMeta{Name: name, Labels: node.Labels}
+		node.Labels["large"] = "true"
+		node.Spec.ProviderID = "aws:///us-west-2a/" + name
+		group.Go(func() error { return c.Create(ctx, node) })
 	}
-	Expect(w.Load(ctx, fstest.MapFS{"nodes.json": {Data: []byte(encode(map[string]any{"apiVersion": "v1", "kind": "List", "items": items}))}})).To(Succeed())
+	Expect(group.Wait()).To(Succeed())
 }

@@ -34,7 +34,9 @@ func controllerIn(cluster string) string {
 // manifests are the objects that `allocatable-diff manifests` prints for a fixture cluster.
 func manifests(cluster string) []*unstructured.Unstructured {
 	GinkgoHelper()
-	r := command{args: []string{"manifests", "--cluster-name", cluster, "--karpenter-namespace", controllerIn(cluster)}}.run()
+	r := once("the manifests of "+cluster, func() command {
+		return command{args: []string{"manifests", "--cluster-name", cluster, "--karpenter-namespace", controllerIn(cluster)}}
+	})
 	Expect(r).To(exitWith(0))
 	var all []*unstructured.Unstructured
 	decoder := utilyaml.NewYAMLOrJSONDecoder(strings.NewReader(r.stdout), 4096)
@@ -117,7 +119,7 @@ func await(ctx context.Context, c client.Client, user string, groups []string, r
 var _ = Describe("The rights of `allocatable-diff manifests`", func() {
 	for _, cluster := range []string{"karpenter-demo", "v1alpha5", "v1beta1"} {
 		It("are enough, and the tool does nothing but read: "+cluster, func(ctx SpecContext) {
-			w := world(ctx, cluster)
+			w := world(cluster)
 			c := clientOf(w)
 			for _, object := range manifests(cluster) {
 				Expect(c.Create(ctx, object)).To(Succeed(), "%s %s", object.GetKind(), object.GetName())
@@ -162,7 +164,7 @@ var _ = Describe("The rights of `allocatable-diff manifests`", func() {
 		assumed = "is a visible assumption"
 	)
 	DescribeTable("are the least: without", func(ctx SpecContext, resource, cluster, effect string) {
-		w := world(ctx, cluster)
+		w := world(cluster)
 		kubeconfig := grant(ctx, w, resource, controllerIn(cluster))
 		c := liveCheck(cluster, kubeconfig, "--karpenter-namespace", controllerIn(cluster))
 		if effect == ends {
@@ -198,7 +200,7 @@ var _ = Describe("The rights of `allocatable-diff manifests`", func() {
 	)
 
 	It("say nothing of a namespace that they do not reach, where Karpenter is found in the other", func(ctx SpecContext) {
-		w := world(ctx, "v1alpha5")
+		w := world("v1alpha5")
 		r := liveCheck("v1alpha5", grant(ctx, w, "nothing", "karpenter")).run()
 		Expect(r).To(exitWith(0))
 		Expect(files(r)).To(Equal(files(healthy("v1alpha5"))))

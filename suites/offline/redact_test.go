@@ -13,16 +13,18 @@ import (
 
 var _ = Describe("snapshot --redact", func() {
 	for _, cluster := range fixtures() {
-		It("leaves none of the names, and reports that are equal but for them: "+cluster, Label("cluster:"+cluster), func(ctx SpecContext) {
-			w := world(ctx, cluster)
-			record := func(name string, args ...string) string {
-				GinkgoHelper()
-				r := command{args: slices.Concat([]string{"snapshot", "--cluster-name", "acme-" + cluster, "--kubeconfig", w.Kubeconfig(), "--instance-types", "ec2", "--endpoint-url", w.EC2URL, "-o", name}, args), env: credentials}.run()
-				Expect(r).To(exitWith(0))
-				return filepath.Join(r.dir, name)
+		It("leaves none of the names, and reports that are equal but for them: "+cluster, Label("cluster:"+cluster), func() {
+			w := world(cluster)
+			record := func(args ...string) command {
+				return command{args: slices.Concat([]string{"snapshot", "--cluster-name", "acme-" + cluster, "--kubeconfig", w.Kubeconfig(), "--instance-types", "ec2", "--endpoint-url", w.EC2URL, "-o", "snapshot.json"}, args), env: credentials}
 			}
-			original, redacted := record("original.json"), record("redacted.json", "--redact")
-			for _, path := range []string{original, redacted} {
+			var paths []string
+			for _, r := range together(record(), record("--redact")) {
+				Expect(r).To(exitWith(0))
+				paths = append(paths, filepath.Join(r.dir, "snapshot.json"))
+			}
+			original, redacted := paths[0], paths[1]
+			for _, path := range paths {
 				info, err := os.Stat(path)
 				Expect(err).NotTo(HaveOccurred())
 				Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)))
@@ -32,12 +34,12 @@ var _ = Describe("snapshot --redact", func() {
 			pairs := identities(original, redacted)
 			Expect(pairs).NotTo(BeEmpty())
 
-			judge := func(snapshot string) result {
-				GinkgoHelper()
+			judge := func(snapshot string) command {
 				return command{args: []string{"check", "--from", snapshot, "--output", "csv=allocatable-diff.csv", "--output", "csv-wide=nodes.csv", "--output", "junit=junit.xml", "--output", "json=run.json",
-					"--output", "markdown=summary.md", "--output", "html=report.html", "--output", "prometheus=metrics.prom"}}.run()
+					"--output", "markdown=summary.md", "--output", "html=report.html", "--output", "prometheus=metrics.prom"}}
 			}
-			before, after := judge(original), judge(redacted)
+			judged := together(judge(original), judge(redacted))
+			before, after := judged[0], judged[1]
 			Expect(after.code).To(Equal(before.code), after.GomegaString)
 
 			outputs := map[string]string{"the snapshot": read(redacted), "the table": after.stdout, "stderr": after.stderr}

@@ -69,9 +69,41 @@ func (c command) run() result {
 	return c.resultOf(session)
 }
 
+// together runs commands at once: a second core would otherwise wait.
+func together(commands ...command) []result {
+	GinkgoHelper()
+	sessions := make([]*gexec.Session, len(commands))
+	for i := range commands {
+		sessions[i] = commands[i].start()
+	}
+	results := make([]result, len(commands))
+	for i, session := range sessions {
+		session.Wait(patience)
+		results[i] = commands[i].resultOf(session)
+	}
+	return results
+}
+
 func (c *command) resultOf(s *gexec.Session) result {
 	line := strings.Join(slices.Concat([]string{filepath.Base(c.program)}, c.args), " ")
 	return result{line: line, code: s.ExitCode(), stdout: string(s.Out.Contents()), stderr: string(s.Err.Contents()), dir: c.dir}
+}
+
+// known are the results of once.
+var known = map[string]result{}
+
+// once runs a command, which says the same whenever it runs, for the first spec that needs its result, and gives it to
+// the others, which leave its files alone.
+func once(name string, get func() command) result {
+	GinkgoHelper()
+	if _, ok := known[name]; !ok {
+		c := get()
+		var err error
+		c.dir, err = os.MkdirTemp(filepath.Dir(binary), "once-")
+		Expect(err).NotTo(HaveOccurred())
+		known[name] = c.run()
+	}
+	return known[name]
 }
 
 // environment has a home and a cache of the spec's own, and no AWS but what a spec gives.

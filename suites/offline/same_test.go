@@ -2,8 +2,10 @@ package offline
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -14,18 +16,22 @@ import (
 
 var _ = Describe("A cluster read live", func() {
 	for _, cluster := range fixtures() {
-		It("gives the bytes that its files and its snapshot give: "+cluster, Label("cluster:"+cluster), func(ctx SpecContext) {
-			w := world(ctx, cluster)
+		It("gives the bytes that its files and its snapshot give: "+cluster, Label("cluster:"+cluster), func() {
+			w := world(cluster)
 			types := []string{"--instance-types", "ec2", "--endpoint-url", w.EC2URL, "--no-cache"}
 			// Pages of two: every fixture cluster has more nodes and claims than that.
 			p := through(w.REST, nil)
-			recorded := command{args: append([]string{"snapshot", "--cluster-name", cluster, "--kubeconfig", p.kubeconfig(), "--chunk-size", "2", "-o", "s.json"}, types...), env: credentials}.run()
+			results := together(
+				command{args: slices.Concat([]string{"snapshot", "--cluster-name", cluster, "--kubeconfig", p.kubeconfig(), "--chunk-size", "2", "-o", "s.json"}, types), env: credentials},
+				check(cluster, slices.Concat(types, []string{"--from", fixture(cluster)})...),
+				check(cluster, slices.Concat(types, []string{"--kubeconfig", w.Kubeconfig()})...),
+				// The data-gathering command is a way of its own to the 13-column CSV.
+				command{args: slices.Concat([]string{"--cluster-name", cluster, "--kubeconfig", w.Kubeconfig(), "--overhead-percent", "auto"}, types), env: credentials},
+			)
+			recorded, fromFiles, live, gathered := results[0], results[1], results[2], results[3]
 			Expect(recorded).To(exitWith(0))
 			Expect(len(p.requests("/nodes?continue="))).To(BeNumerically(">=", 1), "the nodes came in one page")
-
-			fromFiles := check(cluster, append(types, "--from", fixture(cluster))...).run()
 			Expect(fromFiles.code).To(BeElementOf(0, 1, 4), fromFiles.GomegaString)
-			live := check(cluster, append(types, "--kubeconfig", w.Kubeconfig())...).run()
 			replayed := check(cluster, "--from", filepath.Join(recorded.dir, "s.json")).run()
 			for way, r := range map[string]result{"live": live, "replayed": replayed} {
 				Expect(r.code).To(Equal(fromFiles.code), r.GomegaString)
@@ -36,15 +42,13 @@ var _ = Describe("A cluster read live", func() {
 			}
 			Expect(read(live.dir, "run.json")).To(ContainSubstring(digestOf(recorded)), "run.json names the snapshot")
 
-			// The data-gathering command is a way of its own to the 13-column CSV.
-			gathered := command{args: append([]string{"--cluster-name", cluster, "--kubeconfig", w.Kubeconfig(), "--overhead-percent", "auto"}, types...), env: credentials}.run()
 			Expect(gathered).To(exitWith(0))
 			Expect(read(gathered.dir, "allocatable-diff.csv")).To(Equal(files(fromFiles)["allocatable-diff.csv"]))
 		})
 	}
 
-	It("finds the cluster by KUBECONFIG and EC2 by the SDK's own environment", func(ctx SpecContext) {
-		w := world(ctx, "v1beta1")
+	It("finds the cluster by KUBECONFIG and EC2 by the SDK's own environment", func() {
+		w := world("v1beta1")
 		c := check("v1beta1")
 		c.env = append(c.env, "KUBECONFIG="+w.Kubeconfig(), "AWS_ENDPOINT_URL_EC2="+w.EC2URL)
 		before := w.EC2.Calls("DescribeInstanceTypes")
@@ -55,8 +59,8 @@ var _ = Describe("A cluster read live", func() {
 })
 
 var _ = Describe("The cluster", func() {
-	It("is that of --context, not of the current one", func(ctx SpecContext) {
-		p := through(world(ctx, small).REST, nil)
+	It("is that of --context, not of the current one", func() {
+		p := through(world(small).REST, nil)
 		both := write(GinkgoT().TempDir(), "kubeconfig", `{"apiVersion":"v1","kind":"Config","current-context":"other",
 "contexts":[{"name":"other","context":{"cluster":"other","user":"u"}},{"name":"mine","context":{"cluster":"mine","user":"u"}}],"users":[{"name":"u","user":{}}],
 "clusters":[{"name":"other","cluster":{"server":"http://127.0.0.1:1"}},{"name":"mine","cluster":{"server":"`+p.url+`"}}]}`)
@@ -108,13 +112,13 @@ var _ = Describe("More types than EC2 gives in one call", func() {
 // manyTypes are n instance types that EC2 would describe as m5.large, and a node of each.
 func manyTypes(n int) (types, nodes string) {
 	GinkgoHelper()
-	node := nodesOf(small)[0]
+	node, model := nodesOf(small)[0], typeNamed("m5.large")
 	catalogue := struct{ InstanceTypes []map[string]any }{}
 	list := map[string]any{"apiVersion": "v1", "kind": "List"}
 	var items []map[string]any
 	for i := range n {
 		name := "z" + string(rune('a'+i/26)) + string(rune('a'+i%26)) + ".large"
-		described := typeNamed("m5.large")
+		described := maps.Clone(model)
 		described["InstanceType"] = name
 		catalogue.InstanceTypes = append(catalogue.InstanceTypes, described)
 		items = append(items, node.named("node-"+name, name))

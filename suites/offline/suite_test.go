@@ -7,12 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"testing/fstest"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/offline"
 )
@@ -32,31 +34,33 @@ var (
 )
 
 var _ = SynchronizedBeforeSuite(func() []byte {
+	if suite, _ := GinkgoConfiguration(); suite.ParallelTotal == 1 && len(suite.FocusStrings) == 0 && suite.LabelFilter == "" {
+		startAll()
+	}
 	folder, err := os.MkdirTemp("", "allocatable-diff-suite-")
 	Expect(err).NotTo(HaveOccurred())
 	binary = filepath.Join(folder, "allocatable-diff")
-	// Debug information is half of the time to link, and nobody steps through this.
-	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "./pkg/cmd/allocatable-diff")
-	build.Dir = root
-	out, err := build.CombinedOutput()
-	Expect(err).NotTo(HaveOccurred(), "%s", out)
-	return []byte(binary)
-}, func(ctx SpecContext, path []byte) {
-	binary = string(path)
-	if suite, _ := GinkgoConfiguration(); suite.ParallelTotal == 1 && len(suite.FocusStrings) == 0 && suite.LabelFilter == "" {
-		startAll(ctx)
+	// It is built where make always does, which links nothing when it is up to date, and copied, because somebody may
+	// build another meanwhile.
+	usual := filepath.Join(root, "bin", "allocatable-diff")
+	for _, line := range [][]string{{"make", "--no-print-directory", "build", "BIN=" + usual}, {"cp", usual, binary}} {
+		step := exec.Command(line[0], line[1:]...)
+		step.Dir = root
+		out, err := step.CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), "%v: %s", line, out)
 	}
-})
+	return []byte(binary)
+}, func(path []byte) { binary = string(path) })
 
 var _ = SynchronizedAfterSuite(func() {
-	for _, w := range worlds {
-		Expect(w.Stop()).To(Succeed())
+	hurry()
+	starting.Wait()
+	var stopping errgroup.Group
+	for _, w := range started {
+		stopping.Go(w.Stop)
 	}
+	Expect(stopping.Wait()).To(Succeed())
 }, func() { Expect(os.RemoveAll(filepath.Dir(binary))).To(Succeed()) })
-
-// worlds are those that this process started, by fixture cluster: a start takes seconds, and a world serves many specs,
-// which leave it as it was.
-var worlds = map[string]*offline.Environment{}
 
 // bareWorld is the one without Karpenter's kinds, with the nodes and the Deployment of the small cluster.
 const bareWorld = "bare"
@@ -69,36 +73,66 @@ func optionsOf(name string) offline.Options {
 	return offline.Options{Cluster: os.DirFS(fixture(name)), InstanceTypes: instanceTypes()}
 }
 
-// startAll starts every world at once, which takes a third of the time that one after the other does. What cannot be
-// started is left to the spec that needs it.
-func startAll(ctx context.Context) {
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	for _, name := range append(fixtures(), bareWorld) {
-		all.Go(func() {
-			if w, err := offline.Start(ctx, optionsOf(name)); err == nil {
+// worlds start the worlds of this process, by fixture cluster. A start takes seconds, and a world serves many specs, which
+// leave it as it was: each is started once.
+var worlds = onDemand(append(fixtures(), bareWorld))
+
+var (
+	mu      sync.Mutex
+	started []*offline.Environment
+
+	// starting are the starts in the background, which hurry ends.
+	starting         sync.WaitGroup
+	meanwhile, hurry = context.WithCancel(context.Background())
+)
+
+func onDemand(names []string) map[string]func() (*offline.Environment, error) {
+	starts := map[string]func() (*offline.Environment, error){}
+	for _, name := range names {
+		starts[name] = sync.OnceValues(func() (*offline.Environment, error) {
+			w, err := offline.Start(meanwhile, optionsOf(name))
+			if err == nil {
 				mu.Lock()
 				defer mu.Unlock()
-				worlds[name] = w
+				started = append(started, w)
 			}
+			return w, err
 		})
 	}
-	all.Wait()
+	return starts
+}
+
+// Specs that wait for seconds, for retries and timeouts of the tool, come before the others, because the worlds start
+// meanwhile: first those that need no world, then those that need the one which is started first.
+const (
+	waits        = SpecPriority(2)
+	waitsInSmall = SpecPriority(1)
+)
+
+// startAll starts the worlds in the background, the small one first, and three at once: two cores are then busy, and the
+// specs that run meanwhile still get on.
+func startAll() {
+	starting.Go(func() {
+		var some errgroup.Group
+		some.SetLimit(3)
+		for _, name := range slices.Concat([]string{small}, fixtures(), []string{bareWorld}) {
+			some.Go(func() error {
+				_, err := worlds[name]()
+				return err
+			})
+		}
+		_ = some.Wait() // the spec that needs the world gets its error
+	})
 }
 
 // world is a fixture cluster, or the bare world, served. The spec is skipped where there are no servers.
-func world(ctx SpecContext, name string) *offline.Environment {
+func world(name string) *offline.Environment {
 	GinkgoHelper()
-	if worlds[name] == nil {
-		w, err := offline.Start(ctx, optionsOf(name))
-		if errors.Is(err, offline.ErrNoServers) {
-			Skip(offline.ErrNoServers.Error())
-		}
-		Expect(err).NotTo(HaveOccurred())
-		worlds[name] = w
+	w, err := worlds[name]()
+	if errors.Is(err, offline.ErrNoServers) {
+		Skip(offline.ErrNoServers.Error())
 	}
-	w := worlds[name]
-	DeferCleanup(func() { w.EC2.InjectWhen(nil) })
+	Expect(err).NotTo(HaveOccurred())
 	return w
 }
 
