@@ -21,17 +21,32 @@ import (
 
 func TestOffline(t *testing.T) {
 	RegisterFailHandler(Fail)
-	if configuration, _ := GinkgoConfiguration(); !configuration.DryRun {
-		sever(configuration.ParallelTotal > 1)
+	suite, _ := GinkgoConfiguration()
+	if !suite.DryRun {
+		// Once severed, go could fetch no module any more.
+		if suite.ParallelProcess == 1 && os.Getenv(severed) == "" {
+			build(t)
+		}
+		sever(suite.ParallelTotal > 1)
 	}
 	RunSpecs(t, "Offline")
 }
 
-// root is the top folder of the repository, binary what process 1 built for all processes.
+// root is the top folder of the repository, built where make puts the binary, and binary the copy that the specs run.
 var (
 	root, _ = filepath.Abs("../..")
+	built   = filepath.Join(root, "bin", "allocatable-diff")
 	binary  string
 )
+
+// build builds the binary as make always does, which links nothing when it is up to date.
+func build(t *testing.T) {
+	line := exec.Command("make", "--no-print-directory", "build", "BIN="+built)
+	line.Dir = root
+	if out, err := line.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", line, err, out)
+	}
+}
 
 var _ = SynchronizedBeforeSuite(func() []byte {
 	if suite, _ := GinkgoConfiguration(); suite.ParallelTotal == 1 && len(suite.FocusStrings) == 0 && suite.LabelFilter == "" {
@@ -40,15 +55,9 @@ var _ = SynchronizedBeforeSuite(func() []byte {
 	folder, err := os.MkdirTemp("", "allocatable-diff-suite-")
 	Expect(err).NotTo(HaveOccurred())
 	binary = filepath.Join(folder, "allocatable-diff")
-	// It is built where make always does, which links nothing when it is up to date, and copied, because somebody may
-	// build another meanwhile.
-	usual := filepath.Join(root, "bin", "allocatable-diff")
-	for _, line := range [][]string{{"make", "--no-print-directory", "build", "BIN=" + usual}, {"cp", usual, binary}} {
-		step := exec.Command(line[0], line[1:]...)
-		step.Dir = root
-		out, err := step.CombinedOutput()
-		Expect(err).NotTo(HaveOccurred(), "%v: %s", line, out)
-	}
+	// Somebody may build another meanwhile.
+	out, err := exec.Command("cp", built, binary).CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), "%s", out)
 	return []byte(binary)
 }, func(path []byte) { binary = string(path) })
 
