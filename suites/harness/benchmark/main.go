@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -64,11 +66,26 @@ func parse(args []string) (options, error) {
 	if err == nil && *rows != "" {
 		o.rows, err = regexp.Compile(*rows)
 	}
+	if err == nil && !slices.ContainsFunc(rowTable, o.wants) {
+		err = fmt.Errorf("no row matches %q: there are %s", *rows, names())
+	}
 	if err != nil {
 		return o, err
 	}
 	o.root, err = os.Getwd()
 	return o, err
+}
+
+// wants reports whether the row was asked for.
+func (o options) wants(r row) bool { return o.rows == nil || o.rows.MatchString(r.name) }
+
+// names are those of all rows, for a person.
+func names() string {
+	all := make([]string, len(rowTable))
+	for i, r := range rowTable {
+		all[i] = r.name
+	}
+	return strings.Join(all, ", ")
 }
 
 // benchmark measures and prints every row, and reports whether each goal is reached.
@@ -83,8 +100,8 @@ func benchmark(ctx context.Context, o options, out io.Writer) (reached bool, err
 	}
 	t := table{out: out}
 	t.head(s.about())
-	for _, r := range rows {
-		if o.rows != nil && !o.rows.MatchString(r.name) {
+	for _, r := range rowTable {
+		if !o.wants(r) {
 			continue
 		}
 		s.row = r.name

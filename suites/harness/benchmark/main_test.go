@@ -195,6 +195,7 @@ func TestParse(t *testing.T) {
 		{"-pairs 9 -seed 7 -rows dump|e2e -instance-type-data /data", true},
 		{"-pairs 0", false},
 		{"-rows (", false},
+		{"-rows dump,e2e", false},
 		{"-pairs many", false},
 		{"dump", false},
 	} {

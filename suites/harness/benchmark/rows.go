@@ -14,8 +14,8 @@ type row struct {
 	measure     func(*stage) (measured, error)
 }
 
-// rows are all of them, in the order in which they are measured.
-var rows = []row{
+// rowTable is all of them, in the order in which they are measured.
+var rowTable = []row{
 	{"dump", "check of 20,000 nodes as kubectl prints them, with csv, csv-wide, junit and json, against jq '.items|length'", dump},
 	{"snapshot", "check of a snapshot of 100,000 nodes, with the same outputs", largeSnapshot},
 	{"expect", "expectation of every instance type for one NodeClass, against Karpenter v1.14.1's own code", expectation},
@@ -29,6 +29,9 @@ const (
 	dumpNodes     = 20_000
 	snapshotNodes = 100_000
 	fewerNodes    = 10_000
+	// usualTypes is how many instance types a large cluster has nodes of: NodePools allow hundreds, and the cheapest few
+	// dozen of them are launched.
+	usualTypes = 100
 )
 
 // codes are those of a check that has judged: nothing found, findings.
@@ -51,7 +54,7 @@ func dump(s *stage) (measured, error) {
 	if err != nil {
 		return measured{}, &lackError{"jq is not installed here"}
 	}
-	file, err := s.dump(dumpNodes, 0)
+	file, err := s.dump(dumpNodes, usualTypes)
 	if err != nil {
 		return measured{}, err
 	}

@@ -145,7 +145,7 @@ func (s *stage) snapshot(nodes int) (string, error) {
 	}
 	s.tell("recording a snapshot of %d nodes", nodes)
 	var complaints tail
-	from := s.supply("cluster", nodes, 0)
+	from := s.supply("cluster", nodes, usualTypes)
 	p := exec.CommandContext(s.ctx, from.program, from.args...)
 	p.Stderr = &complaints
 	pipe, err := p.StdoutPipe()
