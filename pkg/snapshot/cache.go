@@ -73,20 +73,20 @@ func (c *Cache) Text(s string) string {
 	return s
 }
 
-// ShareTexts replaces the texts that many nodes have by the copies of c.
-func (n *Node) ShareTexts(c *Cache) {
+// ShareTexts replaces the texts that many nodes have by the copies of cache.
+func (n *Node) ShareTexts(cache *Cache) {
 	for _, s := range []*string{&n.OSImage, &n.KubeletVersion, &n.KernelVersion, &n.Ready, &n.ClassHash.Value, &n.ClassHash.Version} {
-		*s = c.Text(*s)
+		*s = cache.Text(*s)
 	}
 }
 
-// ShareTexts replaces the texts that many claims have by the copies of c.
-func (l *NodeClaim) ShareTexts(c *Cache) {
+// ShareTexts replaces the texts that many claims have by the copies of cache.
+func (c *NodeClaim) ShareTexts(cache *Cache) {
 	for _, s := range []*string{
-		&l.Kind, &l.APIVersion, &l.Pool, &l.ClassRef.Group, &l.ClassRef.Kind, &l.ClassRef.Name, &l.ImageID,
-		&l.ClassHash.Value, &l.ClassHash.Version, &l.PoolHash.Value, &l.PoolHash.Version, &l.Initialized,
+		&c.Kind, &c.APIVersion, &c.Pool, &c.ClassRef.Group, &c.ClassRef.Kind, &c.ClassRef.Name, &c.ImageID,
+		&c.ClassHash.Value, &c.ClassHash.Version, &c.PoolHash.Value, &c.PoolHash.Version, &c.Initialized,
 	} {
-		*s = c.Text(*s)
+		*s = cache.Text(*s)
 	}
 }
 

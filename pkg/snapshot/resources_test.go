@@ -182,7 +182,7 @@ func TestLabels(t *testing.T) {
 func TestCacheShares(t *testing.T) {
 	var c Cache
 	label := func(key, value string) *Label { return c.Label([]byte(key), []byte(value)) }
-	if label("k", "v") != label("k", "v") || label("k", "v") == label("k", "w") || label("k", "v") == label("l", "v") {
+	if one := label("k", "v"); one != label("k", "v") || one == label("k", "w") || one == label("l", "v") {
 		t.Error("equal pairs are not one, or different ones are")
 	}
 	list := Labels{label("a", "1"), label("k", "v")}
