@@ -123,6 +123,8 @@ type held struct {
 	members []heldMember
 	items   []held
 	list    bool
+	// noItems: what stands where the items of a list would is no array.
+	noItems bool
 	// noObject is a JSON value of another kind where an object should be.
 	noObject bool
 }
@@ -209,6 +211,10 @@ func (d *dump) read(dec *jsontext.Decoder, s *source, hint header) (*held, error
 			}
 			h.items = append(h.items, items...)
 			continue
+		case name == "items" && !decided && (h.header.kind == "" || h.header.isList()):
+			isNull := dec.PeekKind() == 'n' // an empty list of Go's
+			h.list, h.noItems = isNull && h.header.isList(), !isNull
+			err = dec.SkipValue()
 		case h.header.isList() && name == "metadata" && s.replaces: // of a file it does not matter
 			var list struct {
 				Continue string `json:"continue"`
@@ -348,7 +354,11 @@ func (d *dump) settle(h held, hint header, s *source) error {
 	if h.header.kind == "" {
 		h.header.kind = hint.kind
 	}
+	if h.noItems && h.header.isList() {
+		return s.fail(fmt.Errorf("the items of the %s are no array", h.header.kind))
+	}
 	if h.list && (h.header.kind == "" || h.header.isList()) {
+		s.list = h.header.kind
 		for _, item := range h.items {
 			if err := d.settle(item, h.header.item(), s); err != nil {
 				return err

@@ -429,6 +429,8 @@ func TestBrokenInput(t *testing.T) {
 		{"a kind without apiVersion", `{"kind":"Node","metadata":{"name":"a"}}`, []string{"object 1, kind Node, has no apiVersion"}},
 		{"an item without kind in a plain List", `{"apiVersion":"v1","items":[{"metadata":{}}],"kind":"List"}`, []string{"object 1 has no kind"}},
 		{"an item that is no object", `{"apiVersion":"v1","items":[7],"kind":"List"}`, []string{"value 1 is no Kubernetes object"}},
+		{"a list whose items are none", `{"apiVersion":"v1","items":{"a":1},"kind":"NodeList"}`, []string{"the items of the NodeList are no array"}},
+		{"the same, kind first", `{"kind":"List","apiVersion":"v1","items":"none"}`, []string{"the items of the List are no array"}},
 		{"plain text", "hello\n", []string{"value 1 is no Kubernetes object"}},
 		{"instance types in place of a dump", `{"InstanceTypes":[]}`, []string{"give it with --instance-types"}},
 		{"two clusters, or two moments, mixed", nodeJSON("a") + other, []string{`Node "a" is twice in this file with another content`, "one cluster at one moment"}},

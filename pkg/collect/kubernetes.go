@@ -184,12 +184,15 @@ type page struct {
 	objects                       int
 }
 
-// UnmarshalJSON reads the answer.
+// UnmarshalJSON reads the answer, which has to be the list that was asked for: anything else would pass for an empty one.
 func (p *page) UnmarshalJSON(data []byte) error {
 	s := answer(data)
 	before := p.dump.objects
 	if err := p.dump.readJSON(s); err != nil {
 		return notInput(err)
+	}
+	if s.list != p.GetKind() && s.list != "List" {
+		return fmt.Errorf("the answer is no %s", p.GetKind())
 	}
 	p.objects = p.dump.objects - before
 	p.SetContinue(s.next)

@@ -44,7 +44,9 @@ type source struct {
 	// replaces: an object that comes twice replaces the earlier one, as the later answers of a live cluster do.
 	replaces bool
 	// next is where the next page of the list begins that was read; empty for the last one.
-	next   string
+	next string
+	// list is the kind of the list that was read; empty for none.
+	list   string
 	reader *bufio.Reader
 	lines  int // newlines read so far
 }

@@ -82,6 +82,32 @@ var _ = Describe("An API server", func() {
 			Entry("half a page, and drops the connection", waitsInSmall, always(listing("nodes"), half), "listing nodes"),
 			Entry("410 to a second list too, which has no token", always(listing("nodes"), refusal(http.StatusGone, metav1.StatusReasonExpired, "gone")), "listing nodes", "gone"),
 		)
+
+		DescribeTable("answers what is JSON and of no use:", func(resource, answer string, says ...string) {
+			p := through(world(small).REST, always(listing(resource), func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(answer))
+			}))
+			r := loses(liveCheck(small, p.kubeconfig()))
+			Expect(r).To(exitWith(3))
+			Expect(r).To(say(append(says, "listing "+resource+": ")...))
+		},
+			Entry("a node whose metadata is a text", "nodes", `{"kind":"NodeList","apiVersion":"v1","items":[{"metadata":"text"}]}`,
+				"Node: wrong value at /items/0/metadata: a string cannot stand there"),
+			Entry("a node whose capacity is a list", "nodes", `{"kind":"NodeList","apiVersion":"v1","items":[{"metadata":{"name":"n1"},"status":{"capacity":["cpu"]}}]}`,
+				`Node "n1": wrong value at /items/0/status/capacity: expected an object, found a list`),
+			Entry("a claim whose spec is a text", "nodeclaims", `{"apiVersion":"karpenter.sh/v1","kind":"NodeClaimList","items":[{"metadata":{"name":"c1"},"spec":"text"}]}`,
+				`NodeClaim "c1": wrong value at /items/0/spec: a string cannot stand there`),
+			Entry("a class without a name", "ec2nodeclasses", `{"apiVersion":"karpenter.k8s.aws/v1","kind":"EC2NodeClassList","items":[{"metadata":{}}]}`,
+				"is a EC2NodeClass without metadata.name"),
+			Entry("a Deployment whose containers are one", "deployments", `{"apiVersion":"apps/v1","kind":"DeploymentList","items":[{"metadata":{"name":"karpenter","labels":{"app.kubernetes.io/name":"karpenter"}},"spec":{"template":{"spec":{"containers":{}}}}}]}`,
+				`Deployment "karpenter": wrong value at /items/0/spec/template/spec/containers`),
+			// These would pass for an empty list, and the nodes be judged without their claims.
+			Entry("claims that are no array", "nodeclaims", `{"apiVersion":"karpenter.sh/v1","kind":"NodeClaimList","items":{"c1":{}}}`, "the items of the NodeClaimList are no array"),
+			Entry("claims that are not there", "nodeclaims", `{"apiVersion":"karpenter.sh/v1","kind":"NodeClaimList","metadata":{}}`, "the answer is no NodeClaimList"),
+			Entry("a Status in their place", "nodeclaims", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"try again"}`, "the answer is no NodeClaimList"),
+			Entry("a list of something else", "nodeclaims", `{"kind":"PodList","apiVersion":"v1","items":[]}`, "the answer is no NodeClaimList"),
+		)
 	})
 
 	Context("that fails for a moment gives what a healthy one gives", func() {

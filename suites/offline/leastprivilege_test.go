@@ -73,14 +73,18 @@ func rules(kind string) []rbacv1.PolicyRule {
 	return out
 }
 
-// grant gives a user the manifests' rights but for one resource, and returns its kubeconfig once they count.
-func grant(ctx context.Context, w *offline.Environment, without, namespace string) string {
+// grant gives a user the manifests' rights but for some verbs, and returns its kubeconfig once they count.
+func grant(ctx context.Context, w *offline.Environment, name, namespace string, without func(resource, verb string) bool) string {
 	GinkgoHelper()
-	name := "without-" + without
 	kubeconfig, err := w.AddUser(name)
 	Expect(err).NotTo(HaveOccurred())
 	left := func(kind string) []rbacv1.PolicyRule {
-		return slices.DeleteFunc(rules(kind), func(r rbacv1.PolicyRule) bool { return r.Resources[0] == without })
+		var out []rbacv1.PolicyRule
+		for _, rule := range rules(kind) {
+			rule.Verbs = slices.DeleteFunc(slices.Clone(rule.Verbs), func(verb string) bool { return without(rule.Resources[0], verb) })
+			out = append(out, rule)
+		}
+		return slices.DeleteFunc(out, func(rule rbacv1.PolicyRule) bool { return len(rule.Verbs) == 0 }) // which is no rule
 	}
 	c := clientOf(w)
 	meta := metav1.ObjectMeta{Name: name}
@@ -107,35 +111,43 @@ func grant(ctx context.Context, w *offline.Environment, without, namespace strin
 // await waits until the API server, which learns of roles by watching, allows what the rule allows.
 func await(ctx context.Context, c client.Client, user string, groups []string, rule rbacv1.PolicyRule, namespace string) {
 	GinkgoHelper()
-	Eventually(func(g Gomega) {
-		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, Groups: groups, ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace: namespace, Verb: "list", Group: rule.APIGroups[0], Resource: rule.Resources[0],
-		}}}
-		g.Expect(c.Create(ctx, review)).To(Succeed())
-		g.Expect(review.Status.Allowed).To(BeTrue(), "%v", rule)
-	}, patience).Should(Succeed())
+	for _, verb := range rule.Verbs {
+		Eventually(func(g Gomega) {
+			review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, Groups: groups, ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Namespace: namespace, Verb: verb, Group: rule.APIGroups[0], Resource: rule.Resources[0],
+			}}}
+			g.Expect(c.Create(ctx, review)).To(Succeed())
+			g.Expect(review.Status.Allowed).To(BeTrue(), "%s %v", verb, rule)
+		}, patience).Should(Succeed())
+	}
+}
+
+// install applies the manifests of a cluster to its world until the spec ends, and returns once their rights count.
+func install(ctx context.Context, w *offline.Environment, cluster string) {
+	GinkgoHelper()
+	c := clientOf(w)
+	for _, object := range manifests(cluster) {
+		Expect(c.Create(ctx, object)).To(Succeed(), "%s %s", object.GetKind(), object.GetName())
+		DeferCleanup(func() {
+			if object.GetKind() != "Namespace" { // no controller runs that would empty it
+				Expect(client.IgnoreNotFound(c.Delete(context.WithoutCancel(ctx), object))).To(Succeed())
+			}
+		})
+	}
+	groups := []string{"system:serviceaccounts", "system:authenticated"}
+	for _, rule := range rules("ClusterRole") {
+		await(ctx, c, serviceAccount, groups, rule, "")
+	}
+	for _, rule := range rules("Role") {
+		await(ctx, c, serviceAccount, groups, rule, controllerIn(cluster))
+	}
 }
 
 var _ = Describe("The rights of `allocatable-diff manifests`", func() {
 	for _, cluster := range []string{"karpenter-demo", "v1alpha5", "v1beta1"} {
 		It("are enough, and the tool does nothing but read: "+cluster, func(ctx SpecContext) {
 			w := world(cluster)
-			c := clientOf(w)
-			for _, object := range manifests(cluster) {
-				Expect(c.Create(ctx, object)).To(Succeed(), "%s %s", object.GetKind(), object.GetName())
-				DeferCleanup(func() {
-					if object.GetKind() != "Namespace" { // no controller runs that would empty it
-						Expect(client.IgnoreNotFound(c.Delete(context.WithoutCancel(ctx), object))).To(Succeed())
-					}
-				})
-			}
-			groups := []string{"system:serviceaccounts", "system:authenticated"}
-			for _, rule := range rules("ClusterRole") {
-				await(ctx, c, serviceAccount, groups, rule, "")
-			}
-			for _, rule := range rules("Role") {
-				await(ctx, c, serviceAccount, groups, rule, controllerIn(cluster))
-			}
+			install(ctx, w, cluster)
 			p := through(w.REST, nil)
 			r := liveCheck(cluster, p.kubeconfig(), "--as", serviceAccount, "--as-group", "system:serviceaccounts", "--as-group", "system:authenticated", "--karpenter-namespace", controllerIn(cluster)).run()
 			expected := healthy(cluster)
@@ -157,27 +169,23 @@ var _ = Describe("The rights of `allocatable-diff manifests`", func() {
 		Expect(printed).To(ContainSubstring(`"Action": "ec2:DescribeInstanceTypes"`))
 	})
 
-	// What becomes of a run without the right to list one resource.
+	// What becomes of a run without one verb on one resource.
 	const (
 		ends    = "ends the run"
 		unknown = "leaves the nodes unknown"
 		assumed = "is a visible assumption"
 	)
-	DescribeTable("are the least: without", func(ctx SpecContext, resource, cluster, effect string) {
+	DescribeTable("are the least: without", func(ctx SpecContext, verb, resource, cluster, effect string) {
 		w := world(cluster)
-		kubeconfig := grant(ctx, w, resource, controllerIn(cluster))
+		kubeconfig := grant(ctx, w, "without-"+resource, controllerIn(cluster), func(r, v string) bool { return r == resource && v == verb })
 		c := liveCheck(cluster, kubeconfig, "--karpenter-namespace", controllerIn(cluster))
 		if effect == ends {
 			r := loses(c)
 			Expect(r).To(exitWith(3))
-			Expect(r).To(say("may not list "+resource, "allocatable-diff manifests"))
+			Expect(r).To(say("may not "+verb+" "+resource, "allocatable-diff manifests"))
 			return
 		}
 		r := c.run()
-		verb := "list"
-		if resource == "configmaps" {
-			verb = "get"
-		}
 		Expect(r).To(say("may not "+verb+" "+resource), "%v", effect)
 		Expect(read(r.dir, "run.json")).To(ContainSubstring("may not " + verb + " " + resource))
 		switch effect {
@@ -187,21 +195,31 @@ var _ = Describe("The rights of `allocatable-diff manifests`", func() {
 			Expect(r.code).To(Equal(withoutKind(cluster, resource).code), r.GomegaString)
 		}
 	},
-		Entry(nil, "nodes", "v1beta1", ends),
-		Entry(nil, "nodeclaims", "v1beta1", unknown),
-		Entry(nil, "ec2nodeclasses", "v1beta1", unknown),
-		Entry(nil, "machines", "v1alpha5", unknown),
-		Entry(nil, "awsnodetemplates", "v1alpha5", unknown),
-		Entry(nil, "nodepools", "v1beta1", assumed),
-		Entry(nil, "provisioners", "v1alpha5", assumed),
-		Entry(nil, "nodeoverlays", "karpenter-demo", assumed),
-		Entry(nil, "deployments", "v1beta1", assumed),
-		Entry(nil, "configmaps", "v1alpha5", assumed),
+		Entry(nil, "list", "nodes", "v1beta1", ends),
+		Entry(nil, "list", "nodeclaims", "v1beta1", unknown),
+		Entry(nil, "list", "ec2nodeclasses", "v1beta1", unknown),
+		Entry(nil, "list", "machines", "v1alpha5", unknown),
+		Entry(nil, "list", "awsnodetemplates", "v1alpha5", unknown),
+		Entry(nil, "list", "nodepools", "v1beta1", assumed),
+		Entry(nil, "list", "provisioners", "v1alpha5", assumed),
+		Entry(nil, "list", "nodeoverlays", "karpenter-demo", assumed),
+		Entry(nil, "list", "deployments", "v1beta1", assumed),
+		Entry(nil, "get", "configmaps", "v1alpha5", assumed),
 	)
 
+	It("need no other verb than those of that table", func(ctx SpecContext) {
+		for _, cluster := range []string{"v1alpha5", small} {
+			used := func(resource, verb string) bool { return (verb == "get") == (resource == "configmaps") }
+			kubeconfig := grant(ctx, world(cluster), "with-the-least", controllerIn(cluster), func(r, v string) bool { return !used(r, v) })
+			r := liveCheck(cluster, kubeconfig, "--karpenter-namespace", controllerIn(cluster)).run()
+			Expect(r.code).To(Equal(healthy(cluster).code), r.GomegaString)
+			Expect(files(r)).To(Equal(files(healthy(cluster))))
+		}
+	})
+
 	It("say nothing of a namespace that they do not reach, where Karpenter is found in the other", func(ctx SpecContext) {
-		w := world("v1alpha5")
-		r := liveCheck("v1alpha5", grant(ctx, w, "nothing", "karpenter")).run()
+		all := func(string, string) bool { return false }
+		r := liveCheck("v1alpha5", grant(ctx, world("v1alpha5"), "with-all", "karpenter", all)).run()
 		Expect(r).To(exitWith(0))
 		Expect(files(r)).To(Equal(files(healthy("v1alpha5"))))
 	})
