@@ -39,7 +39,7 @@ func instanceTypes(b *testing.B) []snapshot.InstanceType {
 // printed is what kubectl prints of the cluster: its nodes, or every object.
 func printed(b *testing.B, write func(*fleet.Fleet, io.Writer) error) []byte {
 	b.Helper()
-	f, err := fleet.New(fleet.Options{Nodes: benchmarkNodes, Seed: 1}, instanceTypes(b))
+	f, err := fleet.New(fleet.Options{Nodes: benchmarkNodes, Seed: 1, Types: usualTypes}, instanceTypes(b))
 	if err != nil {
 		b.Fatal(err)
 	}

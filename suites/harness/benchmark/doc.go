@@ -9,8 +9,8 @@
 //
 // What is measured are whole processes: the binary of `make build`, the compiled suite under `make e2e-diff`, jq, empty
 // suites on plain Ginkgo (emptyspecs/), Karpenter's own code (suites/conformance/oracles). Clusters are generated
-// (fleet/), of the types in the folder INSTANCE_TYPE_DATA, or of those of fixtures/ec2 without. A row that lacks something
-// says what, and counts neither way.
+// (fleet/), of a hundred of the types in the folder INSTANCE_TYPE_DATA, or of those of fixtures/ec2 without. A row that
+// lacks something says what, and counts neither way.
 //
 // The program itself knows nothing but the standard library: the kernel counts the memory of a parent to its child until
 // the child becomes another program, so a parent must be smaller than whatever it measures (supply/ generates).

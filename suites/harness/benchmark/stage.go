@@ -184,12 +184,12 @@ func (s *stage) inTurn(pairs int, sides ...command) ([][]usage, error) {
 
 // about is what a reader must know to compare two tables.
 func (s *stage) about() []string {
-	types := "fixtures/ec2 (INSTANCE_TYPE_DATA is not set)"
+	types := "fixtures/ec2, since INSTANCE_TYPE_DATA is not set"
 	if s.data != "" {
 		types = "INSTANCE_TYPE_DATA"
 	}
 	lines := []string{
-		fmt.Sprintf("%s, sides in turn; seed %d, instance types of %s", plural(s.pairs, "pair"), s.seed, types),
+		fmt.Sprintf("%s, sides in turn; seed %d, at most %d instance types of %s", plural(s.pairs, "pair"), s.seed, usualTypes, types),
 		fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()),
 	}
 	if data, err := os.ReadFile("/proc/loadavg"); err == nil {

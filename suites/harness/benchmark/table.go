@@ -28,7 +28,7 @@ func (t *table) line(format string, args ...any) {
 
 func (t *table) head(about []string) {
 	for _, text := range about {
-		t.line("%s", text)
+		t.wrap("", text)
 	}
 	t.line("")
 	t.columns("", "median", "min … max", "goal", "holds")
