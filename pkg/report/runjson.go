@@ -26,7 +26,7 @@ var ErrNotRun = errors.New("not a run file that this version reads")
 // The nodes come last: a reader that wants the verdict can stop before them. Bytes that are no UTF-8, which a label of a
 // broken dump can hold, are replaced.
 func writeJSON(w io.Writer, run *gate.Run, _ Options) error {
-	e := &encoder{w: bufio.NewWriterSize(w, 1<<16)}
+	e := &encoder{w: bufio.NewWriterSize(w, 1<<16), options: json.JoinOptions(writeOptions, sharedRows())}
 	e.text(`{"apiVersion":`)
 	e.value(run.APIVersion)
 	e.text(`,"kind":`)
@@ -51,8 +51,31 @@ func writeJSON(w io.Writer, run *gate.Run, _ Options) error {
 
 // encoder keeps the first error.
 type encoder struct {
-	w   *bufio.Writer
-	err error
+	w       *bufio.Writer
+	options json.Options
+	err     error
+}
+
+// mostRows bounds the rows whose text is remembered: those of a run that was read back are all different ones.
+const mostRows = 1 << 14
+
+// sharedRows writes a row that many nodes share as it was written the first time.
+func sharedRows() json.Options {
+	known := map[*gate.Row]jsontext.Value{}
+	return json.WithMarshalers(json.MarshalToFunc(func(enc *jsontext.Encoder, r *gate.Row) error {
+		if text, ok := known[r]; ok {
+			return enc.WriteValue(text)
+		}
+		if len(known) == mostRows {
+			return errors.ErrUnsupported // the row writes itself
+		}
+		text, err := json.Marshal(r, writeOptions)
+		if err != nil {
+			return err
+		}
+		known[r] = text
+		return enc.WriteValue(text)
+	}))
 }
 
 func (e *encoder) text(s string) {
@@ -63,7 +86,7 @@ func (e *encoder) text(s string) {
 
 func (e *encoder) value(v any) {
 	if e.err == nil {
-		e.err = json.MarshalWrite(e.w, v, writeOptions)
+		e.err = json.MarshalWrite(e.w, v, e.options)
 	}
 }
 
