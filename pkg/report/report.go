@@ -84,26 +84,27 @@ type File struct {
 }
 
 // WriteFiles writes every report, side by side: most of the time goes into the largest of them, and into waiting for the
-// disk. What is no regular file comes first, one after the other: two of them can be one terminal. A report that cannot
-// be written keeps none of the others back; the errors are joined in the order of the files.
+// disk. What is no regular file comes last, one after the other: two of them can be one terminal, and a pipe waits for its
+// reader. A report that cannot be written keeps none of the others back; the errors are joined in the order of the files.
 func WriteFiles(files []File, run *gate.Run, o Options) error {
 	failed := make([]error, len(files))
 	var sideBySide errgroup.Group
 	sideBySide.SetLimit(runtime.GOMAXPROCS(0))
+	var streams []int
 	for i, f := range files {
 		if isStream(f.Path) {
+			streams = append(streams, i)
+			continue
+		}
+		sideBySide.Go(func() error {
 			failed[i] = WriteFile(f.Format, f.Path, run, o)
-		}
-	}
-	for i, f := range files {
-		if failed[i] == nil && !isStream(f.Path) {
-			sideBySide.Go(func() error {
-				failed[i] = WriteFile(f.Format, f.Path, run, o)
-				return nil
-			})
-		}
+			return nil
+		})
 	}
 	_ = sideBySide.Wait() // the errors are in failed, in the order of the files
+	for _, i := range streams {
+		failed[i] = WriteFile(files[i].Format, files[i].Path, run, o)
+	}
 	return errors.Join(failed...)
 }
 

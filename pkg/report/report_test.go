@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
 )
@@ -131,5 +133,30 @@ func TestWriteFiles(t *testing.T) {
 		if err != nil || !bytes.Equal(got, written(t, f.Format.Name, run, Options{})) {
 			t.Errorf("%s: the file is not what Write writes (%v)", f.Format.Name, err)
 		}
+	}
+}
+
+// TestWriteFilesPipe: a pipe that nobody reads holds no file back, wherever it stands among them.
+func TestWriteFilesPipe(t *testing.T) {
+	dir, run := t.TempDir(), cleanRun(t)
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skipf("no named pipes here: %v", err)
+	}
+	csv, runJSON := Formats[0], Formats[3]
+	done := make(chan error, 1)
+	go func() {
+		done <- WriteFiles([]File{{csv, pipe}, {runJSON, filepath.Join(dir, "run.json")}}, run, Options{})
+	}()
+	deadline := time.Now().Add(time.Minute)
+	for _, err := os.Stat(filepath.Join(dir, "run.json")); err != nil; _, err = os.Stat(filepath.Join(dir, "run.json")) {
+		if time.Now().After(deadline) {
+			t.Fatal("the file is not written while nobody reads the pipe")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	got, err := os.ReadFile(pipe)
+	if err := errors.Join(err, <-done); err != nil || !bytes.Equal(got, written(t, csv.Name, run, Options{})) {
+		t.Errorf("the pipe gave another report (%v)", err)
 	}
 }

@@ -162,19 +162,21 @@ func (p *program) write(out output, run *gate.Run, o *options.Options) error {
 	return p.writeWith(out, run, reportOptions(o, checkFlags{}))
 }
 
-// writeAll writes what goes to stdout, then the files.
+// writeAll writes the files, then what goes to stdout, whose reader may not be there any more.
 func (p *program) writeAll(outputs []output, run *gate.Run, ro report.Options) error {
 	var files []report.File
 	for _, out := range outputs {
 		if out.path != "-" {
 			files = append(files, report.File{Format: out.format, Path: out.path})
-			continue
-		}
-		if err := p.writeWith(out, run, ro); err != nil {
-			return err
 		}
 	}
-	return unfinished(report.WriteFiles(files, run, ro))
+	failed := []error{unfinished(report.WriteFiles(files, run, ro))}
+	for _, out := range outputs {
+		if out.path == "-" {
+			failed = append(failed, p.writeWith(out, run, ro))
+		}
+	}
+	return errors.Join(failed...)
 }
 
 func (p *program) writeWith(out output, run *gate.Run, ro report.Options) error {
