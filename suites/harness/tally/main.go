@@ -6,6 +6,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -16,34 +17,65 @@ import (
 	"strings"
 )
 
-// suite is the part of JUnit that is counted: suites nest, cases hold what became of them.
-type suite struct {
-	Suites []suite `xml:"testsuite"`
-	Cases  []struct {
-		Name    string    `xml:"name,attr"`
-		Failure *struct{} `xml:"failure"`
-		Error   *struct{} `xml:"error"`
-		Skipped *struct{} `xml:"skipped"`
-	} `xml:"testcase"`
-}
-
 type counts struct{ passed, failed, skipped int }
 
-func (c *counts) add(s suite) {
-	for _, t := range s.Cases {
-		switch {
-		case t.Failure != nil || t.Error != nil:
-			c.failed++
-		case aroundSpecs(t.Name):
-		case t.Skipped != nil:
-			c.skipped++
-		default:
-			c.passed++
+// testcase is what is looked at of a JUnit test case: suites nest, cases hold what became of them.
+type testcase struct {
+	name            string
+	failed, skipped bool
+}
+
+func (c *counts) add(t testcase) {
+	switch {
+	case t.failed:
+		c.failed++
+	case aroundSpecs(t.name):
+	case t.skipped:
+		c.skipped++
+	default:
+		c.passed++
+	}
+}
+
+// read adds the cases of a file, one after the other: that of a large cluster has a hundred thousand.
+func (c *counts) read(r io.Reader) error {
+	d := xml.NewDecoder(bufio.NewReaderSize(r, 1<<16))
+	var t testcase
+	elements := 0
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) && elements > 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			elements++
+			switch e.Name.Local {
+			case "testcase":
+				t = testcase{name: attribute(e, "name")}
+			case "failure", "error":
+				t.failed = true
+			case "skipped":
+				t.skipped = true
+			}
+		case xml.EndElement:
+			if e.Name.Local == "testcase" {
+				c.add(t)
+			}
 		}
 	}
-	for _, inner := range s.Suites {
-		c.add(inner)
+}
+
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
 	}
+	return ""
 }
 
 // aroundSpecs reports whether a test case is a node of Ginkgo's that is no spec: "[ReportAfterSuite] reports", where a spec
@@ -78,15 +110,14 @@ func sum(paths []string) (counts, error) {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".xml") {
 				return err
 			}
-			data, err := os.ReadFile(path)
+			f, err := os.Open(path)
 			if err != nil {
 				return err
 			}
-			var s suite
-			if err := xml.Unmarshal(data, &s); err != nil {
+			defer f.Close()
+			if err := c.read(f); err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
-			c.add(s)
 			return nil
 		})
 		if err != nil {
