@@ -8,7 +8,7 @@ import (
 )
 
 // EC2 takes 100 types in a call: a cluster of fewer costs one, however many nodes it has.
-var _ = DescribeTable("The calls to EC2 of a cluster", func(types, calls int) {
+var _ = DescribeTable("The calls to EC2 of a cluster", needsNoWorld, func(types, calls int) {
 	document, nodes := manyTypes(types)
 	fake, endpoint := serveEC2(document)
 	from := write(GinkgoT().TempDir(), "nodes.json", nodes)

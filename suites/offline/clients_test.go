@@ -81,7 +81,7 @@ func actual(r result) []string {
 	return out
 }
 
-var _ = Describe("The AWS CLI", Ordered, func() {
+var _ = Describe("The AWS CLI", Ordered, needsNoWorld, func() {
 	var (
 		fake                      *offline.EC2 // that of paged
 		endpoint                  string

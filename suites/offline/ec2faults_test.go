@@ -33,7 +33,7 @@ func times(n int, f offline.Fault) func(*offline.EC2) {
 	return func(fake *offline.EC2) { fake.Inject(slices.Repeat([]offline.Fault{f}, n)...) }
 }
 
-var _ = Describe("EC2", func() {
+var _ = Describe("EC2", needsNoWorld, func() {
 	DescribeTable("that fails for ever ends the run with 3, says what to do, and loses nothing", func(f offline.Fault, calls int, says ...string) {
 		fake, endpoint := serveEC2(recordedTypes()...)
 		forEver(f)(fake)
@@ -110,7 +110,7 @@ var _ = Describe("EC2", func() {
 		Expect(mine).To(MatchRegexp(`,` + retired + `,.*,unknown,`))
 	})
 
-	Context("without the means to ask it, fails in under 5 seconds with the remedy", func() {
+	Context("without the means to ask it, fails in under 5 seconds with the remedy", inPeace, func() {
 		// A port that takes connections and never says a word, as the metadata address of a pod behind a hop limit.
 		silent := func() string {
 			return serve(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
@@ -143,7 +143,7 @@ var _ = Describe("EC2", func() {
 		})
 	})
 
-	It("that does not answer is left within a second of Ctrl-C, and no file is half-written", func() {
+	It("that does not answer is left within a second of Ctrl-C, and no file is half-written", inPeace, func() {
 		fake, endpoint := serveEC2(recordedTypes()...)
 		forEver(offline.Slow(time.Hour))(fake)
 		c := ec2Check(endpoint)
@@ -173,7 +173,7 @@ func (n nodeObject) instanceType() string {
 	return labels["node.kubernetes.io/instance-type"].(string)
 }
 
-var _ = Describe("What was read live", func() {
+var _ = Describe("What was read live", needsNoWorld, func() {
 	DescribeTable("and cannot be written is exit 3, and names the path", func(output string, says ...string) {
 		_, endpoint := serveEC2(recordedTypes()...)
 		dir := GinkgoT().TempDir()

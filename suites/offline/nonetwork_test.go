@@ -43,7 +43,7 @@ func sever(parallel bool) {
 	Expect(os.Setenv(severed, reason)).To(Succeed())
 }
 
-var _ = Describe("Without a network but loopback", func() {
+var _ = Describe("Without a network but loopback", needsNoWorld, func() {
 	BeforeEach(func() {
 		if reason := os.Getenv(severed); reason != isSevered {
 			Skip(reason)

@@ -78,7 +78,7 @@ func digestOf(recorded result) string {
 	return digest
 }
 
-var _ = Describe("More types than EC2 gives in one call", func() {
+var _ = Describe("More types than EC2 gives in one call", needsNoWorld, func() {
 	// 150 types: two batches when they are named, two pages when all are asked for.
 	const many = 150
 	It("come in two batches, and in two pages", func() {

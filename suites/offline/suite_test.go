@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -111,26 +110,24 @@ func onDemand(names []string) map[string]func() (*offline.Environment, error) {
 	return starts
 }
 
-// Specs that wait for seconds, for retries and timeouts of the tool, come before the others, because the worlds start
-// meanwhile: first those that need no world, then those that need the one which is started first.
+// The worlds start meanwhile, so first come the specs that wait for seconds, for retries and timeouts of the tool: those
+// that need no world, then those that need the one which is started first. Then what else needs no world.
 const (
-	waits        = SpecPriority(2)
-	waitsInSmall = SpecPriority(1)
+	waits        = SpecPriority(3)
+	waitsInSmall = SpecPriority(2)
+	needsNoWorld = SpecPriority(1)
+	// inPeace is for what must be over within some time: no server starts any more.
+	inPeace = SpecPriority(0)
 )
 
-// startAll starts the worlds in the background, the small one first, and three at once: two cores are then busy, and the
-// specs that run meanwhile still get on.
+// startAll starts the worlds in the background: the small one first, because most specs need it, and then all others at
+// once. What cannot be started is an error of the specs that need it.
 func startAll() {
 	starting.Go(func() {
-		var some errgroup.Group
-		some.SetLimit(3)
-		for _, name := range slices.Concat([]string{small}, fixtures(), []string{bareWorld}) {
-			some.Go(func() error {
-				_, err := worlds[name]()
-				return err
-			})
+		_, _ = worlds[small]()
+		for _, start := range worlds {
+			starting.Go(func() { _, _ = start() })
 		}
-		_ = some.Wait() // the spec that needs the world gets its error
 	})
 }
 

@@ -1,7 +1,9 @@
 package offline
 
 import (
+	"os/exec"
 	"path/filepath"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -13,6 +15,9 @@ var _ = Describe("Progress", func() {
 	onTerminal := func(c command) (shown, stdout string) {
 		GinkgoHelper()
 		script := installed("script")
+		if out, err := exec.Command(script, "--version").Output(); err != nil || !strings.Contains(string(out), "util-linux") {
+			Skip(script + " is not that of util-linux, which can give a command a terminal")
+		}
 		dir := GinkgoT().TempDir()
 		line := "exec '" + binary + "'"
 		for _, arg := range c.args {
