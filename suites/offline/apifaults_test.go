@@ -66,16 +66,20 @@ var _ = Describe("An API server", func() {
 			Expect(r).To(say("is the API server up, and the kubeconfig right?"))
 		})
 
-		It("answers too slowly for --request-timeout", waitsInSmall, func() {
-			r := loses(liveCheck(small, through(world(small).REST, always(listing("nodes"), never)).kubeconfig(), "--request-timeout", "2s"))
+		DescribeTable("within --request-timeout answers", waitsInSmall, func(answer http.HandlerFunc, says ...string) {
+			r := loses(liveCheck(small, through(world(small).REST, always(listing("nodes"), answer)).kubeconfig(), "--request-timeout", "2s"))
 			Expect(r).To(exitWith(3))
-			Expect(r).To(say("--request-timeout"))
-		})
+			Expect(r).To(say(says...))
+		},
+			Entry("nothing", http.HandlerFunc(never), "--request-timeout"),
+			Entry("nothing, and drops the connection, which is tried again", http.HandlerFunc(dropped), "listing nodes", "EOF"),
+		)
 
 		DescribeTable("answers", func(answer fault, says ...string) {
 			r := loses(liveCheck(small, through(world(small).REST, answer).kubeconfig(), "--chunk-size", "2"))
 			Expect(r).To(exitWith(3))
 			Expect(r).To(say(says...))
+			Expect(r.stderr).NotTo(MatchRegexp(`(?m)^[IWE]\d{4} `), "client-go's own log")
 		},
 			Entry("401 to everything", always(everything, refusal(http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "Unauthorized")),
 				"401", "log in again"),
@@ -84,7 +88,7 @@ var _ = Describe("An API server", func() {
 			Entry("429 for ever, with Retry-After", always(listing("nodes"), tooMany("0")), "429", "try again later"),
 			Entry("500 for ever", always(listing("nodeclaims"), refusal(http.StatusInternalServerError, metav1.StatusReasonInternalError, "etcd is gone")),
 				"listing nodeclaims", "etcd is gone"),
-			Entry("half a page, and drops the connection", waitsInSmall, always(listing("nodes"), half), "listing nodes"),
+			Entry("half a page, and drops the connection", always(listing("nodes"), half), "listing nodes"),
 			Entry("410 to a second list too, which has no token", always(listing("nodes"), refusal(http.StatusGone, metav1.StatusReasonExpired, "gone")), "listing nodes", "gone"),
 		)
 
@@ -232,8 +236,12 @@ func half(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", "1000")
 	_, _ = w.Write([]byte(`{"kind":"NodeList","apiVersion":"v1","items":[`))
-	panic(http.ErrAbortHandler) // net/http's way to drop the connection
+	_ = http.NewResponseController(w).Flush() // a caller who hung up does not matter
+	dropped(w, nil)
 }
+
+// dropped ends the connection.
+func dropped(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 // before acts before the first request that matches is let through.
 func before(match func(*http.Request) bool, act func()) fault {

@@ -15,7 +15,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
 	"github.com/allocatable-diff/allocatable-diff/pkg/options"
@@ -23,6 +25,7 @@ import (
 )
 
 func main() {
+	klog.SetLogger(logr.Discard()) // what client-go logs is also in the errors that it returns
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lookup: options.Environment, name: filepath.Base(os.Args[0])}
 	os.Exit(p.runUntil(ctx, stop, os.Args[1:]))
