@@ -69,6 +69,33 @@ func (c command) run() result {
 	return c.resultOf(session)
 }
 
+// begun is a command that runs while the specs do something else.
+type begun struct {
+	command
+	session *gexec.Session
+	took    chan time.Duration
+}
+
+// begin starts a command and measures how long it takes.
+func (c command) begin() *begun {
+	GinkgoHelper()
+	began := time.Now()
+	b := &begun{command: c, took: make(chan time.Duration, 1)}
+	b.session = b.start()
+	go func() {
+		<-b.session.Exited
+		b.took <- time.Since(began)
+	}()
+	return b
+}
+
+// end waits for the end. It can be asked once.
+func (b *begun) end() (result, time.Duration) {
+	GinkgoHelper()
+	b.session.Wait(patience)
+	return b.resultOf(b.session), <-b.took
+}
+
 // together runs commands at once: a second core would otherwise wait.
 func together(commands ...command) []result {
 	GinkgoHelper()
@@ -183,17 +210,28 @@ func entries(dir string) []string {
 // loses runs a check that cannot finish over reports of an earlier one: each is as it was, and nothing lies beside them.
 func loses(nothing command) result {
 	GinkgoHelper()
-	nothing.dir = GinkgoT().TempDir()
-	var names []string
+	nothing.dir = yesterday()
+	r := nothing.run()
+	r.lostNothing()
+	return r
+}
+
+// yesterday is a folder with the reports of an earlier run.
+func yesterday() string {
+	GinkgoHelper()
+	dir := GinkgoT().TempDir()
 	for _, report := range reports {
 		_, name, _ := strings.Cut(report, "=")
-		write(nothing.dir, name, "of yesterday")
-		names = append(names, name)
+		write(dir, name, "of yesterday")
 	}
-	r := nothing.run()
-	Expect(entries(r.dir)).To(ConsistOf(names), r.GomegaString)
+	return dir
+}
+
+// lostNothing expects the reports of yesterday.
+func (r result) lostNothing() {
+	GinkgoHelper()
+	Expect(entries(r.dir)).To(HaveLen(len(reports)), r.GomegaString)
 	for name, text := range files(r) {
 		Expect(text).To(Equal("of yesterday"), "%s of\n%s", name, r.GomegaString)
 	}
-	return r
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -48,9 +49,6 @@ func build(t *testing.T) {
 }
 
 var _ = SynchronizedBeforeSuite(func() []byte {
-	if suite, _ := GinkgoConfiguration(); suite.ParallelTotal == 1 && len(suite.FocusStrings) == 0 && suite.LabelFilter == "" {
-		startAll()
-	}
 	folder, err := os.MkdirTemp("", "allocatable-diff-suite-")
 	Expect(err).NotTo(HaveOccurred())
 	binary = filepath.Join(folder, "allocatable-diff")
@@ -58,7 +56,13 @@ var _ = SynchronizedBeforeSuite(func() []byte {
 	out, err := exec.Command("cp", built, binary).CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), "%s", out)
 	return []byte(binary)
-}, func(path []byte) { binary = string(path) })
+}, func(path []byte) {
+	binary = string(path)
+	beginUnanswered()
+	if suite, _ := GinkgoConfiguration(); suite.ParallelTotal == 1 && len(suite.FocusStrings) == 0 && suite.LabelFilter == "" {
+		startAll()
+	}
+})
 
 var _ = SynchronizedAfterSuite(func() {
 	hurry()
@@ -120,14 +124,19 @@ const (
 	inPeace = SpecPriority(0)
 )
 
-// startAll starts the worlds in the background: the small one first, because most specs need it, and then all others at
-// once. What cannot be started is an error of the specs that need it.
+// startAll starts the worlds in the background: three at once keep two cores busy, and the small one first, because most
+// specs need it. What cannot be started is an error of the specs that need it.
 func startAll() {
 	starting.Go(func() {
-		_, _ = worlds[small]()
-		for _, start := range worlds {
-			starting.Go(func() { _, _ = start() })
+		var some errgroup.Group
+		some.SetLimit(3)
+		for _, name := range slices.Concat([]string{small}, fixtures(), []string{bareWorld}) {
+			some.Go(func() error {
+				_, err := worlds[name]()
+				return err
+			})
 		}
+		_ = some.Wait()
 	})
 }
 
