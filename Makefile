@@ -45,8 +45,9 @@ help: ## Print this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## Build the binary into bin/
+build: ## Build the binary into bin/, and beside it the program that its command offline runs
 	@go build -ldflags='-s -w' -o $(BIN) ./pkg/cmd/allocatable-diff
+	@go build -ldflags='-s -w' -o $(dir $(BIN)) ./pkg/cmd/allocatable-diff-offline
 
 OUTPUTS = $(foreach o,csv=allocatable-diff.csv csv-wide=nodes.csv junit=junit.xml json=run.json markdown=summary.md html=report.html,--output $(subst =,=$(REPORTS)/,$(o)))
 

@@ -11,14 +11,12 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/options"
 	"github.com/allocatable-diff/allocatable-diff/pkg/snapshot"
@@ -53,11 +51,11 @@ func live(ctx context.Context, progress io.Writer, o *options.Options) (*snapsho
 	if err != nil {
 		return nil, err
 	}
-	reader, err := client.New(config, client.Options{})
+	server, err := connect(config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the API server %s: %w", config.Host, plain(err))
 	}
-	s, err := Cluster(ctx, reader, progress, o, selector)
+	s, err := cluster(ctx, server, progress, o, selector)
 	if err != nil {
 		return nil, err
 	}
@@ -91,11 +89,10 @@ func restConfig(o *options.Options) (*rest.Config, error) {
 	return config, nil
 }
 
-// Cluster reads the objects of a cluster, a page at a time, and keeps only what a snapshot needs. The reader must know
-// the cluster's API (client.New does).
-func Cluster(ctx context.Context, reader client.Client, progress io.Writer, o *options.Options, selector labels.Selector) (*snapshot.Snapshot, error) {
+// cluster reads the objects of a cluster, a page at a time, and keeps only what a snapshot needs.
+func cluster(ctx context.Context, server *apiServer, progress io.Writer, o *options.Options, selector labels.Selector) (*snapshot.Snapshot, error) {
 	d := newDump(Options{Cluster: o.ClusterName, Selector: selector, KarpenterNamespace: o.KarpenterNamespace})
-	l := &listing{reader: reader, dump: d, progress: progress, chunk: o.ChunkSize}
+	l := &listing{server: server, dump: d, progress: progress, chunk: o.ChunkSize}
 	for _, k := range kinds {
 		if err := l.kind(ctx, schema.GroupKind{Group: k.group, Kind: k.kind}, k.needed, ""); err != nil {
 			return nil, err
@@ -112,7 +109,7 @@ func Cluster(ctx context.Context, reader client.Client, progress io.Writer, o *o
 
 // listing reads pages into a dump.
 type listing struct {
-	reader   client.Client
+	server   *apiServer
 	dump     *dump
 	progress io.Writer
 	chunk    int64
@@ -121,82 +118,74 @@ type listing struct {
 
 // kind reads every object of a kind, in one namespace or in all. What may not be read is a gap, but for a needed kind.
 func (l *listing) kind(ctx context.Context, gk schema.GroupKind, needed bool, namespace string) error {
-	mapping, err := l.reader.RESTMapper().RESTMapping(gk)
-	switch {
-	case meta.IsNoMatchError(err):
-		return nil
-	case err != nil:
+	served, err := l.server.resources(ctx, gk)
+	if err != nil {
 		return fmt.Errorf("asking the API server for %s: %w", gk, plain(err))
 	}
+	if len(served) == 0 {
+		return nil
+	}
 	if gk.Group == groupKarpenter {
-		if all, err := l.reader.RESTMapper().RESTMappings(gk); err == nil {
-			for _, m := range all {
-				l.dump.served[m.GroupVersionKind.GroupVersion().String()] = true
-			}
+		for _, r := range served {
+			l.dump.served[r.GroupVersion().String()] = true
 		}
 	}
-	err = l.pages(ctx, mapping, namespace)
+	r := served[0]
+	err = l.pages(ctx, r, namespace)
 	switch {
 	case err == nil:
 		return nil
-	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+	case apierrors.IsNotFound(err) && !needed: // gone since it was asked for
 		return nil
 	case apierrors.IsForbidden(err) && !needed:
-		l.gaps = append(l.gaps, snapshot.Gap{Kind: gk.Kind, Reason: forbidden(mapping, namespace)})
+		l.gaps = append(l.gaps, snapshot.Gap{Kind: gk.Kind, Reason: forbidden(r, namespace)})
 		return nil
 	case apierrors.IsForbidden(err):
-		return errors.New(forbidden(mapping, namespace))
+		return errors.New(forbidden(r, namespace))
 	}
-	return fmt.Errorf("listing %s: %w", mapping.Resource.Resource, plain(err))
+	return fmt.Errorf("listing %s: %w", r.Resource, plain(err))
 }
 
 // pages lists page by page. A continue token that expired starts the list anew in one piece, as kubectl does: the pages
 // so far are a state of the cluster that the server no longer has, so they are forgotten.
-func (l *listing) pages(ctx context.Context, mapping *meta.RESTMapping, namespace string) error {
-	options := &client.ListOptions{Namespace: namespace, Limit: l.chunk}
+func (l *listing) pages(ctx context.Context, r resource, namespace string) error {
+	limit, next := l.chunk, ""
 	begin := l.dump.mark()
 	for n := 0; ; {
-		page := &page{dump: l.dump}
-		page.SetGroupVersionKind(mapping.GroupVersionKind.GroupVersion().WithKind(mapping.GroupVersionKind.Kind + "List"))
-		err := l.reader.List(ctx, page, options)
-		if apierrors.IsResourceExpired(err) && options.Continue != "" {
+		data, err := l.server.list(ctx, r, namespace, limit, next)
+		if apierrors.IsResourceExpired(err) && next != "" {
 			l.dump.rewind(begin)
-			options.Continue, options.Limit, n = "", 0, 0
+			limit, next, n = 0, "", 0
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		n += page.objects
-		if l.progress != nil {
-			fmt.Fprintf(l.progress, "reading %s: %d\n", mapping.Resource.Resource, n)
+		before := l.dump.objects
+		if next, err = l.page(data, r.kind+"List"); err != nil {
+			return err
 		}
-		if options.Continue = page.GetContinue(); options.Continue == "" {
+		n += l.dump.objects - before
+		if l.progress != nil {
+			fmt.Fprintf(l.progress, "reading %s: %d\n", r.Resource, n)
+		}
+		if next == "" {
 			return nil
 		}
 	}
 }
 
-// page is one answer of a list, decoded straight into the dump: as maps of maps it would take twenty times its size.
-type page struct {
-	unstructured.UnstructuredList // holds no objects, only where the next page begins
-	dump                          *dump
-	objects                       int
-}
-
-// UnmarshalJSON reads the answer, which has to be the list that was asked for: anything else would pass for an empty one.
-func (p *page) UnmarshalJSON(data []byte) error {
+// page keeps one answer of a list, and returns where the next one begins; "" after the last. It has to be the list that
+// was asked for: anything else would pass for an empty one.
+func (l *listing) page(data []byte, kind string) (next string, err error) {
 	s := answer(data)
-	before := p.dump.objects
-	if err := p.dump.readJSON(s); err != nil {
-		return notInput(err)
+	if err := l.dump.readJSON(s); err != nil {
+		return "", notInput(err)
 	}
-	if s.list != p.GetKind() && s.list != "List" {
-		return fmt.Errorf("the answer is no %s", p.GetKind())
+	if s.list != kind && s.list != "List" {
+		return "", fmt.Errorf("the answer is no %s", kind)
 	}
-	p.objects = p.dump.objects - before
-	p.SetContinue(s.next)
-	return nil
+	return s.next, nil
 }
 
 // answer reads what the API server said. One object may be in two lists, changed between them (namespaces overlap,
@@ -212,15 +201,6 @@ func notInput(err error) error {
 		return fmt.Errorf("%s: %w", input.File, input.Err)
 	}
 	return err
-}
-
-// keep puts an object into the dump the way a file's objects get there.
-func (l *listing) keep(o *unstructured.Unstructured) error {
-	data, err := o.MarshalJSON()
-	if err != nil {
-		return fmt.Errorf("%s %q: %w", o.GetKind(), o.GetName(), err)
-	}
-	return notInput(l.dump.readJSON(answer(data)))
 }
 
 // controller reads Karpenter's Deployment, and the ConfigMaps that hold its settings.
@@ -240,31 +220,43 @@ func (l *listing) controller(ctx context.Context, namespace string) error {
 		l.gaps = slices.DeleteFunc(l.gaps, func(g snapshot.Gap) bool { return g.Kind == deployments.Kind })
 	}
 	for _, ref := range l.dump.configMapRefs() {
-		o := &unstructured.Unstructured{}
-		o.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
-		err := l.reader.Get(ctx, ref, o)
-		switch {
-		case apierrors.IsNotFound(err):
-		case apierrors.IsForbidden(err):
-			l.gaps = append(l.gaps, snapshot.Gap{Kind: "ConfigMap", Reason: fmt.Sprintf("this identity may not get configmaps in namespace %s, so settings in %s are not known: grant it get (allocatable-diff manifests)", ref.Namespace, ref.Name)})
-		case err != nil:
-			return fmt.Errorf("getting ConfigMap %s/%s: %w", ref.Namespace, ref.Name, plain(err))
-		default:
-			if err := l.keep(o); err != nil {
-				return err
-			}
+		if err := l.configMap(ctx, ref); err != nil {
+			return err
 		}
 	}
 	l.gaps = slices.CompactFunc(l.gaps, func(a, b snapshot.Gap) bool { return a == b })
 	return nil
 }
 
+// configMap reads one ConfigMap. One that may not be read is a gap; there need not be one.
+func (l *listing) configMap(ctx context.Context, ref types.NamespacedName) error {
+	data, err := l.server.object(ctx, builtin[schema.GroupKind{Kind: "ConfigMap"}], ref.Namespace, ref.Name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsForbidden(err):
+		l.gaps = append(l.gaps, snapshot.Gap{Kind: "ConfigMap", Reason: fmt.Sprintf("this identity may not get configmaps in namespace %s, so settings in %s are not known: grant it get (allocatable-diff manifests)", ref.Namespace, ref.Name)})
+		return nil
+	case err != nil:
+		return fmt.Errorf("getting ConfigMap %s: %w", ref, plain(err))
+	}
+	before := l.dump.configMaps.items.Len()
+	err = notInput(l.dump.readJSON(answer(data)))
+	if err == nil && l.dump.configMaps.items.Len() == before {
+		err = errors.New("the answer is no ConfigMap")
+	}
+	if err != nil {
+		return fmt.Errorf("getting ConfigMap %s: %w", ref, err)
+	}
+	return nil
+}
+
 // configMapRefs are the ConfigMaps that hold settings of the Deployments that were read: the one that old releases read
 // themselves, and those that the containers' environment names.
-func (d *dump) configMapRefs() []client.ObjectKey {
-	var out []client.ObjectKey
+func (d *dump) configMapRefs() []types.NamespacedName {
+	var out []types.NamespacedName
 	add := func(namespace, name string) {
-		if key := (client.ObjectKey{Namespace: namespace, Name: name}); !slices.Contains(out, key) {
+		if key := (types.NamespacedName{Namespace: namespace, Name: name}); !slices.Contains(out, key) {
 			out = append(out, key)
 		}
 	}
@@ -287,12 +279,12 @@ func (d *dump) configMapRefs() []client.ObjectKey {
 }
 
 // forbidden names the verb and resource that are missing, and what to do.
-func forbidden(m *meta.RESTMapping, namespace string) string {
+func forbidden(r resource, namespace string) string {
 	where := ""
 	if namespace != "" {
 		where = " in namespace " + namespace
 	}
-	return fmt.Sprintf("this identity may not list %s%s: grant it get and list (allocatable-diff manifests prints the roles)", m.Resource.GroupResource(), where)
+	return fmt.Sprintf("this identity may not list %s%s: grant it get and list (allocatable-diff manifests prints the roles)", r.GroupResource(), where)
 }
 
 // plain cuts what a person can use out of an API error.

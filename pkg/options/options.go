@@ -72,6 +72,9 @@ type Lookup func(string) (string, bool)
 // Environment reads the environment of the process.
 var Environment Lookup = os.LookupEnv
 
+// Inherited is the whole environment, for a program that is started in the place of this one.
+func Inherited() []string { return os.Environ() }
+
 // New returns the defaults.
 func New() *Options {
 	return &Options{

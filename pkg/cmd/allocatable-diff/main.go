@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -46,9 +45,6 @@ func (p *program) runUntil(ctx context.Context, stop func(), args []string) int 
 	case <-ctx.Done():
 	}
 	stop()
-	if p.endsItself.Load() {
-		return <-done
-	}
 	snapshot.Abandon()
 	select {
 	case code := <-done:
@@ -72,8 +68,6 @@ type program struct {
 	code int
 	// stdinRead: stdin was read already, which can be done once.
 	stdinRead bool
-	// endsItself is set by a command that runs until it is interrupted: it is given the time to put away what it started.
-	endsItself atomic.Bool
 }
 
 // progress is where a person sees what is being read: stderr, when it is a terminal.

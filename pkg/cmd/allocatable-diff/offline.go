@@ -4,64 +4,70 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
-	"github.com/allocatable-diff/allocatable-diff/pkg/offline"
+	"github.com/allocatable-diff/allocatable-diff/pkg/cmd/allocatable-diff/build"
 	"github.com/allocatable-diff/allocatable-diff/pkg/options"
 )
 
-// offlineCommand serves a recorded cluster to any client.
+// offlineCommand serves a recorded cluster to any client. That is done by a program of its own, which this one becomes:
+// what starts the servers would make every other command twice as large.
 func (p *program) offlineCommand() *cobra.Command {
-	o := options.New()
-	var dir, types string
+	var world options.Offline
 	c := p.command(&cobra.Command{
 		Use:   "offline --from DIR",
 		Short: "Serve an API server and a fake EC2 filled from DIR, until interrupted",
 		Long: `offline starts a real kube-apiserver with etcd, fills it with the kubectl dumps in DIR, and a fake EC2 with the
 describe-instance-types output there; prints a kubeconfig path and an endpoint; and serves both on loopback
-until it is interrupted. "make envtest" provides the servers.`,
+until it is interrupted. "make envtest" provides the servers. It runs the program ` + offlineProgram + `,
+from the folder of this one or PATH.`,
 		Example: `  allocatable-diff offline --from fixtures/clusters/karpenter-demo --instance-types fixtures/ec2`,
 		Args:    cobra.NoArgs,
-	}, o, func(ctx context.Context, _ []string) error {
-		return p.serve(ctx, dir, types)
+	}, options.New(), func(context.Context, []string) error {
+		if world.From == "" {
+			return usage(errors.New("--from DIR is required"))
+		}
+		path, err := findOffline()
+		if err != nil {
+			return unfinished(err)
+		}
+		code, err := become(path, world.Args())
+		p.code = code
+		return unfinished(err)
 	})
-	f := c.Flags()
-	f.StringVar(&dir, "from", "", "directory of kubectl dumps")
-	f.StringVar(&types, "instance-types", "", "directory of describe-instance-types output, besides what is in the other one")
+	world.Add(c.Flags())
 	return c
 }
 
-func (p *program) serve(ctx context.Context, dir, types string) (err error) {
-	if dir == "" {
-		return usage(errors.New("--from DIR is required"))
+// offlineProgram is the name of the program that serves.
+const offlineProgram = "allocatable-diff-offline"
+
+// findOffline finds the program that serves: beside this one, which is where both are built to and installed, or on PATH.
+func findOffline() (string, error) {
+	name := offlineProgram
+	if runtime.GOOS == "windows" {
+		name += ".exe"
 	}
-	world := offline.Options{}
-	for _, tree := range []struct {
-		path string
-		into *fs.FS
-	}{{dir, &world.Cluster}, {types, &world.InstanceTypes}} {
-		if tree.path == "" {
-			continue
+	if self, err := os.Executable(); err == nil {
+		if real, err := filepath.EvalSymlinks(self); err == nil {
+			self = real
 		}
-		if info, err := os.Stat(tree.path); err != nil || !info.IsDir() {
-			return usage(fmt.Errorf("%s is not a directory that can be read", tree.path))
+		beside := filepath.Join(filepath.Dir(self), name)
+		if path, err := exec.LookPath(beside); err == nil {
+			return path, nil
 		}
-		*tree.into = os.DirFS(tree.path)
 	}
-	p.endsItself.Store(true)
-	e, err := offline.Start(ctx, world)
+	path, err := exec.LookPath(offlineProgram)
 	if err != nil {
-		return unfinished(err)
+		return "", fmt.Errorf("the program %s is neither beside this one nor on PATH: in a clone, run make build; else go install %s@%s",
+			offlineProgram, offlinePackage, build.Version())
 	}
-	defer func() { err = errors.Join(err, unfinished(e.Stop())) }()
-	// In this form the lines can be given to a shell as they are. Any region and credentials do.
-	if _, err := fmt.Fprintf(p.stdout, "export KUBECONFIG=%s\nexport AWS_ENDPOINT_URL=%s AWS_REGION=us-west-2 AWS_DEFAULT_REGION=us-west-2 AWS_ACCESS_KEY_ID=offline AWS_SECRET_ACCESS_KEY=offline\n", e.Kubeconfig(), e.EC2URL); err != nil {
-		return unfinished(err)
-	}
-	fmt.Fprintln(p.stderr, "serving until interrupted (Ctrl-C)")
-	<-ctx.Done()
-	return nil
+	return path, nil
 }
+
+const offlinePackage = "github.com/allocatable-diff/allocatable-diff/pkg/cmd/" + offlineProgram

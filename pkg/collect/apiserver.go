@@ -1,0 +1,176 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+)
+
+// apiServer reads objects as the bytes that they are sent in. It stands on client-go's plain client alone: every typed,
+// discovery or controller client registers each type of every API when the program starts, half of its memory and of
+// its time to start.
+type apiServer struct {
+	client rest.Interface
+	// groups holds what was asked of each API group already.
+	groups map[string][]*metav1.APIResourceList
+}
+
+// resource is where the objects of a kind are.
+type resource struct {
+	schema.GroupVersionResource
+	kind string
+}
+
+func connect(config *rest.Config) (*apiServer, error) {
+	// All that is decoded by client-go are errors.
+	errorsOnly := runtime.NewScheme()
+	metav1.AddToGroupVersion(errorsOnly, schema.GroupVersion{Version: "v1"})
+	config = rest.CopyConfig(config)
+	config.NegotiatedSerializer = serializer.NewCodecFactory(errorsOnly).WithoutConversion()
+	config.AcceptContentTypes, config.ContentType = runtime.ContentTypeJSON, runtime.ContentTypeJSON
+	client, err := rest.UnversionedRESTClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	return &apiServer{client: client, groups: map[string][]*metav1.APIResourceList{}}, nil
+}
+
+// builtin are the resources that every API server has: it need not be asked for them.
+var builtin = map[schema.GroupKind]resource{
+	{Kind: "Node"}:                      {schema.GroupVersionResource{Version: "v1", Resource: "nodes"}, "Node"},
+	{Kind: "ConfigMap"}:                 {schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, "ConfigMap"},
+	{Group: "apps", Kind: "Deployment"}: {schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}, "Deployment"},
+}
+
+// resources are the versions of a kind that are served, the one that the server prefers first; none where it serves none.
+func (a *apiServer) resources(ctx context.Context, gk schema.GroupKind) ([]resource, error) {
+	if r, ok := builtin[gk]; ok {
+		return []resource{r}, nil
+	}
+	lists, known := a.groups[gk.Group]
+	if !known {
+		var err error
+		if lists, err = a.group(ctx, gk.Group); err != nil {
+			return nil, err
+		}
+		a.groups[gk.Group] = lists
+	}
+	var out []resource
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, fmt.Errorf("the API server calls a version of %s %q", gk.Group, list.GroupVersion)
+		}
+		for i := range list.APIResources {
+			// nodeclaims/status is a part of one, and of the same kind.
+			if r := &list.APIResources[i]; r.Kind == gk.Kind && !strings.Contains(r.Name, "/") {
+				out = append(out, resource{version.WithResource(r.Name), r.Kind})
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// group asks for the resources of each version of an API group, the preferred version first.
+func (a *apiServer) group(ctx context.Context, name string) ([]*metav1.APIResourceList, error) {
+	var group metav1.APIGroup
+	switch err := a.decode(ctx, &group, "APIGroup", "apis", name); {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	preferred := group.PreferredVersion.Version
+	slices.SortStableFunc(group.Versions, func(a, b metav1.GroupVersionForDiscovery) int {
+		return cmp.Compare(first(b.Version == preferred), first(a.Version == preferred))
+	})
+	var out []*metav1.APIResourceList
+	for _, v := range group.Versions {
+		list := &metav1.APIResourceList{}
+		switch err := a.decode(ctx, list, "APIResourceList", "apis", name, v.Version); {
+		case apierrors.IsNotFound(err): // no longer served
+		case err != nil:
+			return nil, err
+		default:
+			out = append(out, list)
+		}
+	}
+	return out, nil
+}
+
+// first is 1 for what comes first.
+func first(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// decode reads a discovery document. Its kind has to be the one that was asked for: anything else would pass for a group
+// without versions.
+func (a *apiServer) decode(ctx context.Context, into interface{ GetObjectKind() schema.ObjectKind }, kind string, path ...string) error {
+	data, err := a.get(ctx, a.client.Get().AbsPath(path...))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("the answer for %s: %w", strings.Join(path, "/"), err)
+	}
+	if got := into.GetObjectKind().GroupVersionKind().Kind; got != kind {
+		return fmt.Errorf("the answer for %s is no %s", strings.Join(path, "/"), kind)
+	}
+	return nil
+}
+
+// list reads one page of a resource, in one namespace or in all; limit 0 reads everything.
+func (a *apiServer) list(ctx context.Context, r resource, namespace string, limit int64, next string) ([]byte, error) {
+	request := a.client.Get().AbsPath(r.path(namespace)...)
+	if limit > 0 {
+		request.Param("limit", strconv.FormatInt(limit, 10))
+	}
+	if next != "" {
+		request.Param("continue", next)
+	}
+	return a.get(ctx, request)
+}
+
+// object reads one object.
+func (a *apiServer) object(ctx context.Context, r resource, namespace, name string) ([]byte, error) {
+	return a.get(ctx, a.client.Get().AbsPath(append(r.path(namespace), name)...))
+}
+
+func (a *apiServer) get(ctx context.Context, request *rest.Request) ([]byte, error) {
+	result := request.Do(ctx)
+	if err := result.Error(); err != nil {
+		return nil, err
+	}
+	data, err := result.Raw()
+	if err == nil && len(data) == 0 {
+		err = errors.New("the answer is empty")
+	}
+	return data, err
+}
+
+func (r resource) path(namespace string) []string {
+	path := []string{"apis", r.Group, r.Version}
+	if r.Group == "" {
+		path = []string{"api", r.Version}
+	}
+	if namespace != "" {
+		path = append(path, "namespaces", namespace)
+	}
+	return append(path, r.Resource)
+}
