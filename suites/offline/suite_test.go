@@ -32,7 +32,8 @@ func TestOffline(t *testing.T) {
 	RunSpecs(t, "Offline")
 }
 
-// root is the top folder of the repository, built where make puts the binary, and binary the copy that the specs run.
+// root is the top folder of the repository, built where make puts the binary, and binary the copy that the specs run, with
+// the program beside it that serves.
 var (
 	root, _ = filepath.Abs("../..")
 	built   = filepath.Join(root, "bin", "allocatable-diff")
@@ -53,7 +54,7 @@ var _ = SynchronizedBeforeSuite(func() []byte {
 	Expect(err).NotTo(HaveOccurred())
 	binary = filepath.Join(folder, "allocatable-diff")
 	// Somebody may build another meanwhile.
-	out, err := exec.Command("cp", built, binary).CombinedOutput()
+	out, err := exec.Command("cp", built, built+"-offline", folder).CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), "%s", out)
 	return []byte(binary)
 }, func(path []byte) {
