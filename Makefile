@@ -74,10 +74,11 @@ ifeq ($(strip $(SOURCE)),)
 	@# The cluster is read once; every process then replays the recording.
 	@go run ./pkg/cmd/allocatable-diff snapshot --cluster-name '$(CLUSTER_NAME)' -o $(REPORTS)/snapshot.json
 endif
+	@# The suite is told of e2e.xml itself: Ginkgo's command would read it again, to write it anew.
 	@rm -f $(JUNIT)/e2e.xml
 	@failed=0; CLUSTER_NAME='$(CLUSTER_NAME)' SOURCE='$(if $(strip $(SOURCE)),$(if $(filter -,$(SOURCE)),-,$(abspath $(SOURCE))),$(REPORTS)/snapshot.json)' \
 		POLICY='$(if $(POLICY),$(abspath $(POLICY)))' REPORTS='$(abspath $(REPORTS))' \
-		$(SPECS) --junit-report=e2e.xml $(E2E) || failed=$$?; \
+		$(SPECS) $(E2E) -- --ginkgo.junit-report='$(abspath $(JUNIT))/e2e.xml' || failed=$$?; \
 		[ -e $(JUNIT)/e2e.xml ] || exit $$failed; \
 		$(TALLY) $(JUNIT)/e2e.xml && exit $$failed
 

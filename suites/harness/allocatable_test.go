@@ -149,8 +149,11 @@ var _ = Describe("The suite", func() {
 	It("fails when a report cannot be written", func() {
 		dir := GinkgoT().TempDir()
 		write(dir, "file", "")
-		r := specs{source: clean().dump(), env: []string{"REPORTS=" + filepath.Join(dir, "file", "reports")}}.run()
-		Expect(r.result).To(exitWith(1))
-		Expect(r.result).To(say("writing the reports", filepath.Join(dir, "file")))
+		for _, processes := range []int{0, 2} {
+			r := specs{source: clean().dump(), processes: processes, env: []string{"REPORTS=" + filepath.Join(dir, "file", "reports")}}.run()
+			Expect(r.result).To(exitWith(1))
+			Expect(r.result).To(say("writing the reports", filepath.Join(dir, "file")))
+			Expect(r.junit.cases(func(c junitCase) bool { return c.Failure != nil })).To(Equal([]string{"[ReportAfterSuite] reports"}))
+		}
 	})
 })

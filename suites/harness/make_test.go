@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"encoding/xml"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -108,6 +109,13 @@ var _ = Describe("make", func() {
 			r := diff(red().dump())
 			Expect(r.result).To(exitWith(failed))
 			Expect(r.result).To(say("8 Passed", "1 Failed"))
+			var specs junit
+			Expect(xml.Unmarshal([]byte(read(filepath.Join(filepath.Dir(r.reports), "junit"), "e2e.xml")), &specs)).To(Succeed())
+			failures := specs.cases(func(c junitCase) bool {
+				return c.Failure != nil && strings.Contains(c.Failure.Message, "expected 29  actual 28")
+			})
+			Expect(failures).To(ConsistOf(And(ContainSubstring("nodepool=general type=m5.large arch=amd64 family=AL2023"), HaveSuffix(" ip-10-0-0-2.ec2.internal"))))
+			Expect(specs.cases(func(c junitCase) bool { return strings.HasPrefix(c.Name, "[It] ") })).To(HaveLen(9))
 		})
 
 		It("writes the same bytes with PROCS=3", func() {

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,6 +30,8 @@ type ran struct {
 	// reports is the folder that the suite wrote to.
 	reports string
 	specs   types.SpecReports
+	// junit is Ginkgo's own JUnit file.
+	junit junit
 }
 
 func (s specs) run() ran {
@@ -42,12 +45,12 @@ func (s specs) run() ran {
 		c.program = s.binary
 	}
 	if s.processes == 0 {
-		c.args = []string{"--ginkgo.no-color", "--ginkgo.json-report=" + filepath.Join(dir, "ginkgo.json")}
+		c.args = []string{"--ginkgo.no-color", "--ginkgo.json-report=" + filepath.Join(dir, "ginkgo.json"), "--ginkgo.junit-report=" + filepath.Join(dir, "ginkgo.xml")}
 		if s.focus != "" {
 			c.args = append(c.args, "--ginkgo.focus="+s.focus)
 		}
 	} else {
-		c.args = []string{"run", "--no-color", fmt.Sprintf("--procs=%d", s.processes), "--output-dir=" + dir, "--json-report=ginkgo.json"}
+		c.args = []string{"run", "--no-color", fmt.Sprintf("--procs=%d", s.processes), "--output-dir=" + dir, "--json-report=ginkgo.json", "--junit-report=ginkgo.xml"}
 		if s.focus != "" {
 			c.args = append(c.args, "--focus="+s.focus)
 		}
@@ -60,6 +63,9 @@ func (s specs) run() ran {
 		for _, r := range all {
 			out.specs = append(out.specs, r.SpecReports...)
 		}
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "ginkgo.xml")); err == nil {
+		Expect(xml.Unmarshal(data, &out.junit)).To(Succeed())
 	}
 	return out
 }
