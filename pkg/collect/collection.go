@@ -15,14 +15,16 @@ import (
 type collection[T any] struct {
 	items snapshot.Pages[T]
 	seen  map[string]sighting
+	// origins are where objects were first seen.
+	origins []origin
 }
 
-// sighting is where an object was first seen.
-type sighting struct {
-	index   int
-	version string
-	file    string
-}
+// sighting is which object it is, and where it was first seen: positions in items and origins. There is one of every
+// node, so they are small.
+type sighting struct{ item, origin uint32 }
+
+// origin is the file of an object, and the version of its API.
+type origin struct{ version, file string }
 
 // add keeps v under key. The same object a second time is no news; one of an older API version gives way to the newer;
 // a different object of the same name means that two clusters, or two moments of one, were mixed.
@@ -32,19 +34,19 @@ func (c *collection[T]) add(key, name string, h header, s *source, v T) error {
 	}
 	first, ok := c.seen[key]
 	if !ok {
-		c.seen[key] = sighting{c.items.Len(), h.apiVersion, s.name}
+		c.seen[key] = sighting{uint32(c.items.Len()), c.origin(h, s)} //nolint:gosec // no cluster has 2^32 objects
 		*c.items.Add() = v
 		return nil
 	}
-	known := c.items.At(first.index)
+	known, from := c.items.At(int(first.item)), c.origins[first.origin]
 	if s.replaces {
 		*known = v
 		return nil
 	}
-	if first.version != h.apiVersion {
-		if newer(h.apiVersion, first.version) {
+	if from.version != h.apiVersion {
+		if newer(h.apiVersion, from.version) {
 			*known = v
-			c.seen[key] = sighting{first.index, h.apiVersion, s.name}
+			c.seen[key] = sighting{first.item, c.origin(h, s)}
 		}
 		return nil
 	}
@@ -52,10 +54,25 @@ func (c *collection[T]) add(key, name string, h header, s *source, v T) error {
 		return nil
 	}
 	where := "twice in this file"
-	if first.file != s.name {
-		where = "also in " + first.file
+	if from.file != s.name {
+		where = "also in " + from.file
 	}
 	return s.fail(fmt.Errorf("%s %q is %s with another content: all dumps together are one cluster at one moment, so remove one of the two (several clusters are given as snapshots)", h.kind, name, where))
+}
+
+// take returns the objects and leaves the collection empty.
+func (c *collection[T]) take() []T {
+	c.seen, c.origins = nil, nil // before a copy is made: what is needed for the copy was needed for these
+	return c.items.Take()
+}
+
+// origin is the position of where the current object comes from: most often where the last one did.
+func (c *collection[T]) origin(h header, s *source) uint32 {
+	from := origin{h.apiVersion, s.name}
+	if n := len(c.origins); n == 0 || c.origins[n-1] != from {
+		c.origins = append(c.origins, from)
+	}
+	return uint32(len(c.origins) - 1) //nolint:gosec // no more than objects
 }
 
 // mark is how much of each collection there is, for rewind.
@@ -77,7 +94,7 @@ func (d *dump) rewind(m mark) {
 
 func (c *collection[T]) truncate(n int) {
 	c.items.Truncate(n)
-	maps.DeleteFunc(c.seen, func(_ string, s sighting) bool { return s.index >= n })
+	maps.DeleteFunc(c.seen, func(_ string, s sighting) bool { return int(s.item) >= n })
 }
 
 // newer compares the versions of one API group by Kubernetes' rules: v1alpha5 < v1beta1 < v1.

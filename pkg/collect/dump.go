@@ -421,15 +421,15 @@ func (d *dump) foreign(h *held, s *source) error {
 func (d *dump) snapshot() *snapshot.Snapshot {
 	s := &snapshot.Snapshot{
 		APIVersion: snapshot.APIVersion, Kind: snapshot.Kind, Cluster: d.options.Cluster,
-		NodeClasses: d.classes.items.Take(), NodePools: d.pools.items.Take(), NodeOverlays: d.overlays.items.Take(),
-		NodeClaims: d.claims.items.Take(), Nodes: d.nodes.items.Take(),
+		NodeClasses: d.classes.take(), NodePools: d.pools.take(), NodeOverlays: d.overlays.take(),
+		NodeClaims: d.claims.take(), Nodes: d.nodes.take(),
 	}
 	filter := newLabelFilter(s.NodeOverlays, d.cache)
 	for i := range s.Nodes {
 		s.Nodes[i].Labels = filter.apply(s.Nodes[i].Labels)
 	}
-	configMaps := d.configMaps.items.Take()
-	found := detect(d.deployments.items.Take(), configMaps, slices.Sorted(maps.Keys(d.served)), d.options.KarpenterNamespace)
+	configMaps := d.configMaps.take()
+	found := detect(d.deployments.take(), configMaps, slices.Sorted(maps.Keys(d.served)), d.options.KarpenterNamespace)
 	s.Controller = found.controller
 	ignored := maps.Clone(d.ignored)
 	ignored["ConfigMap"] += len(configMaps) - found.configMaps

@@ -66,7 +66,7 @@ func newEvaluation(s *snapshot.Snapshot, o Options) (*evaluation, error) {
 	}
 	return &evaluation{
 		snapshot: s, index: snapshot.NewIndex(s), settings: settings, options: o,
-		models: map[modelKey]modelResult{}, expected: map[expectKey]expectResult{}, rows: newRowPool(),
+		models: map[modelKey]modelResult{}, expected: map[expectKey]expectResult{}, rows: newRowPool(), reasons: map[string]string{},
 	}, nil
 }
 
@@ -109,6 +109,7 @@ type evaluation struct {
 	models      map[modelKey]modelResult
 	expected    map[expectKey]expectResult
 	rows        *rowPool
+	reasons     map[string]string // of reserveNotKnown
 	// compared and judged are the rows of the node at hand, causes what explains them.
 	compared []compare.Row
 	judged   []Row

@@ -141,7 +141,7 @@ func (e *evaluation) ungated(s compare.Subject, r *Row) string {
 	case s.Class == nil && r.Resource == expect.Pods:
 		return notGated + "no NodeClass in the input, so maxPods is not known"
 	case s.Class == nil && r.Resource == expect.Memory && !s.Model.Family().ENILimitedMemoryOverhead:
-		return notGated + "no NodeClass in the input, and kube-reserved of " + s.Model.Family().Name + " follows maxPods, which is not known"
+		return e.reserveNotKnown(s.Model.Family().Name)
 	case r.Resource == expect.EphemeralStorage && s.Model.Family().Windows && r.Actual == (snapshot.Figure{Known: true}):
 		return notGated + "Windows reports 0: the kubelet does not say how large the disk is"
 	case r.Resource == expect.EFA && !compare.AskedForEFA(s):
@@ -150,4 +150,14 @@ func (e *evaluation) ungated(s compare.Subject, r *Row) string {
 		return notGated + "neuroncore follows neuron"
 	}
 	return ""
+}
+
+// reserveNotKnown is the reason of the memory rows of a family: one text, however many nodes it has.
+func (e *evaluation) reserveNotKnown(family string) string {
+	text, ok := e.reasons[family]
+	if !ok {
+		text = notGated + "no NodeClass in the input, and kube-reserved of " + family + " follows maxPods, which is not known"
+		e.reasons[family] = text
+	}
+	return text
 }

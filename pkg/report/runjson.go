@@ -56,17 +56,22 @@ type encoder struct {
 	err     error
 }
 
-// mostRows bounds the rows whose text is remembered: those of a run that was read back are all different ones.
+// mostRows bounds the rows that are remembered: those of a run that was read back are all different ones.
 const mostRows = 1 << 14
 
-// sharedRows writes a row that many nodes share as it was written the first time.
+// sharedRows writes a row that many nodes share as it was written before. The text is kept from the second time on: nine
+// of ten rows are those of a single node, since no two machines have quite the same memory.
 func sharedRows() json.Options {
 	known := map[*gate.Row]jsontext.Value{}
 	return json.WithMarshalers(json.MarshalToFunc(func(enc *jsontext.Encoder, r *gate.Row) error {
-		if text, ok := known[r]; ok {
+		text, met := known[r]
+		switch {
+		case text != nil:
 			return enc.WriteValue(text)
-		}
-		if len(known) == mostRows {
+		case !met:
+			if len(known) < mostRows {
+				known[r] = nil
+			}
 			return errors.ErrUnsupported // the row writes itself
 		}
 		text, err := json.Marshal(r, writeOptions)

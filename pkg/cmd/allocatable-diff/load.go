@@ -50,7 +50,9 @@ func (p *program) evaluate(ctx context.Context, o *options.Options, how gate.Opt
 	if err != nil {
 		return nil, err
 	}
-	return p.judge(in, how)
+	run, err := p.judge(in, how)
+	giveBack() // the input is half of what is in memory, and no report needs it
+	return run, err
 }
 
 // judge evaluates the snapshots of the input; run files of earlier evaluations are merged in.

@@ -24,6 +24,7 @@ import (
 )
 
 func main() {
+	economize(options.Environment)
 	klog.SetLogger(logr.Discard()) // what client-go logs is also in the errors that it returns
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lookup: options.Environment, name: filepath.Base(os.Args[0])}
