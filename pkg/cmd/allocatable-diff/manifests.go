@@ -1,12 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
-	"text/template"
+	"io"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -42,14 +43,11 @@ func (p *program) printManifests(o *options.Options) error {
 	if problems := validation.IsDNS1123Label(o.KarpenterNamespace); len(problems) > 0 {
 		return usage(fmt.Errorf("--karpenter-namespace %q: %s", o.KarpenterNamespace, problems[0]))
 	}
-	t, err := template.New("manifests").Parse(manifests)
-	if err != nil {
-		return err
-	}
-	var out bytes.Buffer
-	if err := t.Execute(&out, struct{ ClusterName, KarpenterNamespace, Version string }{o.ClusterName, o.KarpenterNamespace, build.Version()}); err != nil {
-		return err
-	}
-	_, err = p.stdout.Write(out.Bytes())
+	// The name can be anything; the others hold no character that means something in YAML or to a shell.
+	_, err := io.WriteString(p.stdout, strings.NewReplacer(
+		"${CLUSTER_NAME}", strconv.Quote(o.ClusterName),
+		"${KARPENTER_NAMESPACE}", o.KarpenterNamespace,
+		"${VERSION}", build.Version(),
+	).Replace(manifests))
 	return unfinished(err)
 }
