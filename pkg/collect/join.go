@@ -22,7 +22,8 @@ func Join(s *snapshot.Snapshot) {
 		n.Join = snapshot.Join{}
 		if j.karpenters(n) {
 			n.Join = j.join(n)
-			n.Join.Notes = j.share(n.Join.Notes)
+			j.scratch = n.Join.Notes
+			n.Join.Notes = j.share(j.scratch)
 		}
 	}
 }
@@ -33,17 +34,33 @@ type joiner struct {
 	byName     map[string][]*snapshot.NodeClaim // Machine and NodeClaim may share a name
 	byNode     map[string][]*snapshot.NodeClaim
 	pools      map[string]*snapshot.NodePool
-	classes    map[string]*snapshot.NodeClass
+	classes    map[string]keyedClass
 	notes      map[string][]string
+	// key and scratch are memory for what is said of the node at hand.
+	key     []byte
+	scratch []string
+}
+
+// keyedClass is a class with its key, which all of its nodes share.
+type keyedClass struct {
+	*snapshot.NodeClass
+	key string
 }
 
 // share returns one copy of equal notes: those of a fleet say the same of every node.
 func (j *joiner) share(notes []string) []string {
-	key := strings.Join(notes, "\n")
-	if known, ok := j.notes[key]; ok {
+	if len(notes) == 0 {
+		return nil
+	}
+	j.key = j.key[:0]
+	for _, note := range notes {
+		j.key = append(append(j.key, note...), '\n')
+	}
+	if known, ok := j.notes[string(j.key)]; ok {
 		return known
 	}
-	j.notes[key] = notes
+	notes = slices.Clone(notes)
+	j.notes[string(j.key)] = notes
 	return notes
 }
 
@@ -53,7 +70,7 @@ func newJoiner(s *snapshot.Snapshot) *joiner {
 		byName:     make(map[string][]*snapshot.NodeClaim, len(s.NodeClaims)),
 		byNode:     make(map[string][]*snapshot.NodeClaim, len(s.NodeClaims)),
 		pools:      make(map[string]*snapshot.NodePool, len(s.NodePools)),
-		classes:    make(map[string]*snapshot.NodeClass, len(s.NodeClasses)),
+		classes:    make(map[string]keyedClass, len(s.NodeClasses)),
 		notes:      map[string][]string{},
 	}
 	for i := range s.NodeClaims {
@@ -70,7 +87,8 @@ func newJoiner(s *snapshot.Snapshot) *joiner {
 		j.pools[s.NodePools[i].Key()] = &s.NodePools[i]
 	}
 	for i := range s.NodeClasses {
-		j.classes[s.NodeClasses[i].Key()] = &s.NodeClasses[i]
+		key := s.NodeClasses[i].Key()
+		j.classes[key] = keyedClass{&s.NodeClasses[i], key}
 	}
 	return j
 }
@@ -87,7 +105,7 @@ func (j *joiner) karpenters(n *snapshot.Node) bool {
 }
 
 func (j *joiner) join(n *snapshot.Node) snapshot.Join {
-	var out snapshot.Join
+	out := snapshot.Join{Notes: j.scratch[:0]}
 	claim, unknown := j.claim(n, &out)
 	if unknown != "" {
 		out.Unknown = unknown
@@ -96,10 +114,10 @@ func (j *joiner) join(n *snapshot.Node) snapshot.Join {
 	pool := j.pool(n, claim, &out)
 	ref := classOf(n, claim, pool)
 	out.ClassName = ref.Name
-	class := j.classes[ref.Kind+"/"+ref.Name]
+	class, found := j.classes[ref.Kind+"/"+ref.Name]
 	switch {
-	case class != nil:
-		out.Class = class.Key()
+	case found:
+		out.Class = class.key
 		hash := n.ClassHash
 		if claim != nil {
 			hash = claim.ClassHash

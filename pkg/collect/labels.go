@@ -145,6 +145,7 @@ type labelFilter struct {
 	extra map[string]bool // keys that NodeOverlays require
 	cache *snapshot.Cache
 	done  map[**snapshot.Label]snapshot.Labels
+	kept  snapshot.Labels // memory for the list at hand
 }
 
 func newLabelFilter(overlays []snapshot.NodeOverlay, cache *snapshot.Cache) *labelFilter {
@@ -165,16 +166,16 @@ func (f *labelFilter) apply(l snapshot.Labels) snapshot.Labels {
 		return kept
 	}
 	_, hasType := l.Lookup(snapshot.LabelInstanceType)
-	kept := make(snapshot.Labels, 0, len(l))
+	f.kept = f.kept[:0]
 	for _, e := range l {
 		if e.Key == snapshot.LabelInstanceTypeOld && hasType {
 			continue
 		}
 		if keeps(e.Key) || f.extra[e.Key] {
-			kept = append(kept, e)
+			f.kept = append(f.kept, e)
 		}
 	}
-	kept = f.cache.ShareLabels(kept)
+	kept := f.cache.ShareLabels(f.kept)
 	f.done[&l[0]] = kept
 	return kept
 }
