@@ -50,14 +50,12 @@ func ParseAllowlist(data []byte) ([]Allowance, error) {
 	}
 	var problems []error
 	for i := range f.Allow {
-		if err := f.Allow[i].check(); err != nil {
-			problems = append(problems, fmt.Errorf("allow[%d]: %w", i, err))
-		}
+		problems = append(problems, each(fmt.Sprintf("allow[%d]", i), f.Allow[i].check())...)
 	}
 	return f.Allow, errors.Join(problems...)
 }
 
-func (a *Allowance) check() error {
+func (a *Allowance) check() []error {
 	var problems []error
 	if a.Reason == "" {
 		problems = append(problems, errors.New("reason is missing: say why this is accepted"))
@@ -79,7 +77,7 @@ func (a *Allowance) check() error {
 	if !narrowed {
 		problems = append(problems, errors.New("it would accept everything: name a node pool, class, type, resource or cause"))
 	}
-	return errors.Join(problems...)
+	return problems
 }
 
 type pattern struct{ pattern, value string }

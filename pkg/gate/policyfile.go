@@ -68,13 +68,20 @@ func ParsePolicy(data []byte) (Policy, error) {
 		p.Resources[expect.EphemeralStorage] = p.Resources[expect.EphemeralStorage].strict()
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Resources)) {
-		r, err := f.Resources[name].over(name, p.of(name))
-		if err != nil {
-			problems = append(problems, fmt.Errorf("resources: %s: %w", name, err))
-		}
+		r, wrong := f.Resources[name].over(name, p.of(name))
+		problems = append(problems, each("resources: "+name, wrong)...)
 		p.Resources[name] = r
 	}
 	return p, errors.Join(problems...)
+}
+
+// each says of every problem where it is: a person reads them as lines of their own.
+func each(place string, problems []error) []error {
+	var out []error
+	for _, p := range problems {
+		out = append(out, fmt.Errorf("%s: %w", place, p))
+	}
+	return out
 }
 
 // strict fails on any over-estimate.
@@ -84,7 +91,7 @@ func (p ResourcePolicy) strict() ResourcePolicy {
 }
 
 // over applies what the file says to the policy that was there.
-func (f resourceFile) over(name string, p ResourcePolicy) (ResourcePolicy, error) {
+func (f resourceFile) over(name string, p ResourcePolicy) (ResourcePolicy, []error) {
 	var problems []error
 	if f.Strict {
 		p = p.strict()
@@ -97,24 +104,23 @@ func (f resourceFile) over(name string, p ResourcePolicy) (ResourcePolicy, error
 		if d.file == nil {
 			continue
 		}
-		direction, err := d.file.direction(name)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", d.key, err))
-			continue
-		}
+		direction, wrong := d.file.direction(name)
+		problems = append(problems, each(d.key, wrong)...)
 		*d.into = direction
 	}
 	switch f.Missing {
 	case "":
 	case Info.String(), Warn.String(), Fail.String():
-		problems = append(problems, p.Missing.UnmarshalText([]byte(f.Missing)))
+		if err := p.Missing.UnmarshalText([]byte(f.Missing)); err != nil {
+			problems = append(problems, fmt.Errorf("missing: %w", err))
+		}
 	default:
 		problems = append(problems, fmt.Errorf("missing: %q: it is fail, warn or info", f.Missing))
 	}
-	return p, errors.Join(problems...)
+	return p, problems
 }
 
-func (f *directionFile) direction(resource string) (Direction, error) {
+func (f *directionFile) direction(resource string) (Direction, []error) {
 	d := Direction{Information: f.Information}
 	var problems []error
 	for _, l := range []struct {
@@ -123,9 +129,11 @@ func (f *directionFile) direction(resource string) (Direction, error) {
 	}{{f.Fail, &d.Fail}, {f.Warn, &d.Warn}} {
 		for _, text := range l.texts {
 			limit, err := ParseLimit(resource, text)
-			problems = append(problems, err)
+			if err != nil {
+				problems = append(problems, err)
+			}
 			*l.into = append(*l.into, limit)
 		}
 	}
-	return d, errors.Join(problems...)
+	return d, problems
 }

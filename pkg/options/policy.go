@@ -22,8 +22,8 @@ func (o *Options) Gate() (gate.Options, error) {
 		if err == nil {
 			err = parse(data)
 		}
-		if err != nil {
-			problems = append(problems, fmt.Errorf("%s %s: %w", what, path, err))
+		for _, problem := range joined(err) {
+			problems = append(problems, fmt.Errorf("%s %s: %w", what, path, problem))
 		}
 	}
 	read("policy", o.Policy, func(data []byte) (err error) { out.Policy, err = gate.ParsePolicy(data); return err })
@@ -34,4 +34,15 @@ func (o *Options) Gate() (gate.Options, error) {
 	overrides, err := o.Overrides()
 	out.Overrides = overrides
 	return out, errors.Join(append(problems, err)...)
+}
+
+// joined are the problems of an error, each of which a person reads as a line of its own; none of nil.
+func joined(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // one that is wrapped has a text of its own
+		return all.Unwrap()
+	}
+	return []error{err}
 }

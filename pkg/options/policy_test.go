@@ -1,0 +1,65 @@
+package options
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestGateProblems: every problem of every file is a line of its own that says which file, and where in it.
+func TestGateProblems(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, row := range []struct {
+		name, policy, allowlist string
+		want                    []string // "P" and "A" stand for the files
+	}{
+		{name: "nothing wrong", policy: "unknown: warn", allowlist: "allow: []"},
+		{
+			name: "the second problem of a resource has the place of the first",
+			policy: `resources:
+  memory:
+    overEstimate: {fail: [wide, narrow]}
+    missing: perhaps`,
+			want: []string{
+				`policy P: resources: memory: overEstimate: "wide" is neither a quantity nor a percentage`,
+				`policy P: resources: memory: overEstimate: "narrow" is neither a quantity nor a percentage`,
+				`policy P: resources: memory: missing: "perhaps": it is fail, warn or info`,
+			},
+		},
+		{
+			name:      "both files",
+			policy:    `unknown: ignore`,
+			allowlist: `allow: [{cause: x, reason: known, expires: 2027-01-31}, {owner: me, reason: known, expires: 2027-01-31}]`,
+			want: []string{
+				`policy P: unknown: "ignore": it is fail or warn`,
+				`allowlist A: allow[0]: owner is missing: say who will remove it`,
+				`allowlist A: allow[1]: it would accept everything: name a node pool, class, type, resource or cause`,
+			},
+		},
+		{name: "a file that is no YAML", policy: "a: b: c", want: []string{"policy P: error converting YAML to JSON: yaml: mapping values are not allowed in this context"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			o := New()
+			o.Policy, o.Allowlist = write("P", row.policy), ""
+			if row.allowlist != "" {
+				o.Allowlist = write("A", row.allowlist)
+			}
+			_, err := o.Gate()
+			got := ""
+			if err != nil {
+				got = strings.NewReplacer(o.Policy, "P", filepath.Join(dir, "A"), "A").Replace(err.Error())
+			}
+			if want := strings.Join(row.want, "\n"); got != want {
+				t.Errorf("got:\n%s\nwant:\n%s", got, want)
+			}
+		})
+	}
+}
