@@ -34,13 +34,25 @@ func WriteFile(path string, mode os.FileMode, write func(io.Writer) error) error
 	}
 	f, err := temporary.create(path, mode)
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, notCreated(filepath.Dir(path), err))
 	}
 	if err := fillAndRename(f, path, write); err != nil {
 		temporary.remove(f.Name())
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil
+}
+
+// notCreated is why no file could be made in a folder. The temporary file, which nobody asked for, is not named.
+func notCreated(dir string, err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) {
+		return fmt.Errorf("the folder %s does not exist: make it first: %w", dir, err)
+	}
+	return fmt.Errorf("no file can be made in the folder %s: %w", dir, err)
 }
 
 func writeDirectly(path string, write func(io.Writer) error) error {

@@ -76,19 +76,24 @@ func TestWriteFileKeepsTheOldContentOnFailure(t *testing.T) {
 
 func TestWriteFileRefuses(t *testing.T) {
 	dir := t.TempDir()
-	for _, row := range []struct{ path, want string }{
+	type refusal struct{ path, want string }
+	rows := []refusal{
 		{dir, "is a directory"},
-		{filepath.Join(dir, "none", "out.csv"), "no such file or directory"},
+		{filepath.Join(dir, "none", "out.csv"), "the folder " + filepath.Join(dir, "none") + " does not exist: make it first: no such file or directory"},
 		{filepath.Join(dir, "out.csv", "x"), "not a directory"},
-	} {
+	}
+	if _, err := os.Stat("/proc/self"); err == nil { // where even root may make no file
+		rows = append(rows, refusal{"/proc/allocatable-diff.csv", "no file can be made in the folder /proc: "})
+	}
+	for _, row := range rows {
 		if row.want == "not a directory" {
 			if err := os.WriteFile(filepath.Join(dir, "out.csv"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 		err := WriteFile(row.path, 0o644, write("x"))
-		if err == nil || !strings.Contains(err.Error(), row.want) || !strings.Contains(err.Error(), row.path) {
-			t.Errorf("%s: the error is %v and does not say %q", row.path, err, row.want)
+		if err == nil || !strings.Contains(err.Error(), row.want) || !strings.Contains(err.Error(), row.path) || strings.Contains(err.Error(), ".tmp") {
+			t.Errorf("%s: the error is %v and does not say %q, or names the temporary file", row.path, err, row.want)
 		}
 	}
 }
