@@ -3,7 +3,9 @@ package report
 import (
 	"encoding/csv"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/compare"
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
@@ -64,12 +66,5 @@ func reason(n *gate.Node, r *gate.Row) string {
 
 // join puts sep between the texts that are not empty.
 func join(sep string, texts ...string) string {
-	out := ""
-	for _, t := range texts {
-		if out != "" && t != "" {
-			out += sep
-		}
-		out += t
-	}
-	return out
+	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), sep)
 }

@@ -337,17 +337,26 @@ func difference(r *gate.Row, name string, against, delta snapshot.Figure) string
 
 // origin says where the node comes from: what a person needs to find others like it.
 func origin(n *gate.Node) string {
-	var parts []string
-	for _, p := range [][2]string{
-		{"node", n.Name}, {"type", n.InstanceType}, {"arch", n.Arch}, {"zone", n.Zone}, {"NodePool", n.NodePool}, {"NodeClass", n.NodeClass},
-		{"AMI family", n.AMIFamily}, {"image", n.OSImage}, {"claim", n.Claim}, {"claim memory", string(n.ClaimState)}, {"Karpenter", n.KarpenterVersion},
-	} {
-		if p[1] != "" {
-			parts = append(parts, p[0]+" "+visible(p[1]))
+	var b strings.Builder
+	b.Grow(256) // most are shorter
+	add := func(name, value string) {
+		if value == "" {
+			return
 		}
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(name)
+		b.WriteString(value)
+	}
+	for _, p := range [...][2]string{
+		{"node ", n.Name}, {"type ", n.InstanceType}, {"arch ", n.Arch}, {"zone ", n.Zone}, {"NodePool ", n.NodePool}, {"NodeClass ", n.NodeClass},
+		{"AMI family ", n.AMIFamily}, {"image ", n.OSImage}, {"claim ", n.Claim}, {"claim memory ", string(n.ClaimState)}, {"Karpenter ", n.KarpenterVersion},
+	} {
+		add(p[0], visible(p[1]))
 	}
 	if n.Drifted {
-		parts = append(parts, "its NodeClass was edited after launch")
+		add("", "its NodeClass was edited after launch")
 	}
-	return strings.Join(parts, ", ")
+	return b.String()
 }

@@ -80,7 +80,7 @@ func middle(s string, width int) string {
 
 // cut shortens s to at most width characters, dropping the end.
 func cut(s string, width int) string {
-	if utf8.RuneCountInString(s) <= width {
+	if len(s) <= width || utf8.RuneCountInString(s) <= width {
 		return s
 	}
 	return string([]rune(s)[:width-1]) + "…"
