@@ -78,7 +78,8 @@ func metric(out, unit string) (float64, error) {
 // containerSize is that of the suite under test.
 const containerSize = 250
 
-// suite sets make e2e-diff of a compiled suite against empty specs under the same command of Ginkgo's.
+// suite sets make e2e-diff of a compiled suite against empty specs under the same command of Ginkgo's. It has Ginkgo's
+// JUnit file written too, but not by that command, which reads what the suite wrote and writes it again.
 func suite(s *stage) (measured, error) {
 	file, err := s.snapshot(snapshotNodes)
 	if err != nil {
@@ -113,7 +114,7 @@ func suite(s *stage) (measured, error) {
 	}, nil
 }
 
-// emptySpecs runs specs that do nothing, so many in a container, or flat for 0, as make e2e-diff runs its suite.
+// emptySpecs runs specs that do nothing, so many in a container, or flat for 0, as anybody runs specs for a JUnit file.
 func (s *stage) emptySpecs(suite string, container int) command {
 	return command{
 		program: "go", env: s.building("EMPTY_SPECS="+strconv.Itoa(snapshotNodes), "EMPTY_CONTAINER="+strconv.Itoa(container)),
