@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 	"strconv"
@@ -30,7 +29,7 @@ const (
 // chart is a drawing with what it shows in words.
 type chart struct {
 	Title, Caption string
-	SVG            template.HTML
+	SVG            inlineSVG
 }
 
 // charts are those that the run has figures for.

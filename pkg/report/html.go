@@ -6,10 +6,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"io"
-	"strings"
-	"sync"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/compare"
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
@@ -21,22 +18,13 @@ var (
 	htmlStyle string
 	//go:embed html/report.js
 	htmlScript string
-	//go:embed html/report.html.tmpl
-	htmlText string
-
-	// htmlTemplate is read when it is first needed: most runs write no page.
-	htmlTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("report").Parse(htmlText)) })
 )
 
 // htmlFindings is how many rows of a topic are shown before the rest is folded.
 const htmlFindings = 8
 
-// page is what the template shows. Every text in it is escaped by html/template for its place.
+// page is what document shows: texts as they are read, none of them escaped yet.
 type page struct {
-	CSP    string
-	Style  template.CSS
-	Script template.JS
-
 	Result, Headline, Clusters, Verdict, Memory, Next string
 	Tiles                                             []tile
 	Topics                                            []pageTopic
@@ -71,10 +59,9 @@ type pageFinding struct {
 }
 
 type advicePanel struct {
-	Flat, Setting string
-	Samples       string
-	Rows          []adviceRow
-	Notes         []string
+	Setting, Samples string
+	Rows             []adviceRow
+	Notes            []string
 }
 
 type adviceRow struct {
@@ -105,7 +92,7 @@ func writeHTML(w io.Writer, run *gate.Run, o Options) error {
 		return err
 	}
 	b := bufio.NewWriterSize(w, 1<<16)
-	if err := htmlTemplate().Execute(b, p); err != nil {
+	if err := p.document().Render(b); err != nil {
 		return err
 	}
 	return b.Flush()
@@ -114,8 +101,6 @@ func writeHTML(w io.Writer, run *gate.Run, o Options) error {
 func newPage(run *gate.Run, r *recommend.Report) (*page, error) {
 	t := run.Totals
 	p := &page{
-		CSP:   fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash(htmlStyle), hash(htmlScript)),
-		Style: template.CSS(htmlStyle), Script: template.JS(htmlScript), //nolint:gosec // both are our own files
 		Result: string(run.Result), Headline: headline(run), Clusters: clusterNames(run), Verdict: outcomeText(run), Memory: memoryOf(run).text(), Next: nextStep(run),
 		Tiles: []tile{
 			{"judged", t.Judged, ""}, {"fail", t.Failed, "fail"}, {"warn", t.Warned, "warn"}, {"pass", t.Passed, "pass"},
@@ -155,6 +140,11 @@ func newPage(run *gate.Run, r *recommend.Report) (*page, error) {
 	var err error
 	p.Charts, err = charts(run, p.Groups, r)
 	return p, err
+}
+
+// contentPolicy forbids the page to load or send anything, and every style and script but the two that are our own files.
+func contentPolicy() string {
+	return fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash(htmlStyle), hash(htmlScript))
 }
 
 // hash is the source expression of the policy that allows a text.
@@ -218,8 +208,7 @@ func newAdvice(r *recommend.Report) *advicePanel {
 	if r == nil || r.Flat == nil {
 		return nil
 	}
-	flat := recommend.Format(*r.Flat)
-	p := &advicePanel{Flat: flat, Setting: "VM_MEMORY_OVERHEAD_PERCENT=" + flat, Samples: gate.Plural(r.Samples, "sampled node")}
+	p := &advicePanel{Setting: "VM_MEMORY_OVERHEAD_PERCENT=" + recommend.Format(*r.Flat), Samples: gate.Plural(r.Samples, "sampled node")}
 	add := func(o *recommend.Outcome, what string) {
 		if o != nil {
 			p.Rows = append(p.Rows, adviceRow{recommend.Format(o.Percent), o.OverEstimated, bytesText(o.HiddenBytes), what})
@@ -237,6 +226,3 @@ func newAdvice(r *recommend.Report) *advicePanel {
 	}
 	return p
 }
-
-// NameList is the names of a set in one text, so that the browser finds them.
-func (s figureSet) NameList() string { return strings.Join(s.Names, ", ") }

@@ -16,7 +16,7 @@ import (
 
 // typeGroup is the nodes of one instance type, NodePool and AMI family: a row of the table of the page.
 type typeGroup struct {
-	Cluster, InstanceType, NodePool, AMIFamily, Arch string
+	Cluster, InstanceType, NodePool, AMIFamily string
 	// Severity is that of the worst node, Verdicts how many nodes have each.
 	Severity gate.Severity
 	verdicts map[string]int
@@ -59,7 +59,7 @@ func typeGroups(run *gate.Run) []typeGroup {
 		if !ok {
 			j = len(out)
 			at[k] = j
-			out = append(out, typeGroup{Cluster: n.Cluster, InstanceType: n.InstanceType, NodePool: n.NodePool, AMIFamily: n.AMIFamily, Arch: n.Arch, verdicts: map[string]int{}})
+			out = append(out, typeGroup{Cluster: n.Cluster, InstanceType: n.InstanceType, NodePool: n.NodePool, AMIFamily: n.AMIFamily, verdicts: map[string]int{}})
 		}
 		out[j].add(n, j, sets)
 	}
@@ -75,34 +75,34 @@ func typeGroups(run *gate.Run) []typeGroup {
 }
 
 // rank orders groups of one severity: those with nodes that have less than is expected first, those without figures last.
-func (g *typeGroup) rank() int {
+func (t *typeGroup) rank() int {
 	switch {
-	case g.Over():
+	case t.Over():
 		return 0
-	case g.memory:
+	case t.memory:
 		return 1
 	}
 	return 2
 }
 
 // worst orders groups of one rank: the largest share first.
-func (g *typeGroup) worst() float64 { return -math.Abs(g.share()) }
+func (t *typeGroup) worst() float64 { return -math.Abs(t.share()) }
 
 // share is that of the worst node: the one that has least, or, where all have what is expected, most.
-func (g *typeGroup) share() float64 {
-	if g.Over() {
-		return g.least
+func (t *typeGroup) share() float64 {
+	if t.Over() {
+		return t.least
 	}
-	return g.most
+	return t.most
 }
 
-func (g *typeGroup) add(n *gate.Node, index int, sets map[string]int) {
-	g.Nodes++
-	g.Severity = max(g.Severity, n.Severity)
-	g.verdicts[verdictOf(n)]++
+func (t *typeGroup) add(n *gate.Node, index int, sets map[string]int) {
+	t.Nodes++
+	t.Severity = max(t.Severity, n.Severity)
+	t.verdicts[verdictOf(n)]++
 	row := find(n, expect.Memory, compare.Allocatable)
 	if n.State == gate.Judged && row != nil && row.Delta().Known && row.Expected.Value > 0 {
-		g.addMemory(row)
+		t.addMemory(row)
 	}
 	s := figureSet{Verdict: verdictOf(n), severity: n.Severity, Reason: visible(n.Reason), Others: others(n)}
 	if row != nil {
@@ -115,26 +115,26 @@ func (g *typeGroup) add(n *gate.Node, index int, sets map[string]int) {
 	key := fmt.Sprintf("%d\x00%s\x00%s\x00%s\x00%s\x00%s\x00%d", index, s.Verdict, s.Reason, s.Others, s.Expected, s.Actual, s.delta)
 	i, ok := sets[key]
 	if !ok {
-		i = len(g.Sets)
+		i = len(t.Sets)
 		sets[key] = i
-		g.Sets = append(g.Sets, s)
+		t.Sets = append(t.Sets, s)
 	}
-	g.Sets[i].Names = append(g.Sets[i].Names, visible(n.Name))
+	t.Sets[i].Names = append(t.Sets[i].Names, visible(n.Name))
 }
 
-func (g *typeGroup) addMemory(row *gate.Row) {
+func (t *typeGroup) addMemory(row *gate.Row) {
 	delta := row.Delta().Value
 	share := float64(delta) / float64(row.Expected.Value)
-	if !g.memory {
-		g.memory, g.least, g.most = true, share, share
-		g.expected, g.actualLeast, g.actualMost, g.deltaLeast = row.Expected.Value, row.Actual.Value, row.Actual.Value, delta
-		g.deltaMost = delta
+	if !t.memory {
+		t.memory, t.least, t.most = true, share, share
+		t.expected, t.actualLeast, t.actualMost, t.deltaLeast = row.Expected.Value, row.Actual.Value, row.Actual.Value, delta
+		t.deltaMost = delta
 		return
 	}
-	g.least, g.most = min(g.least, share), max(g.most, share)
-	g.actualLeast, g.actualMost = min(g.actualLeast, row.Actual.Value), max(g.actualMost, row.Actual.Value)
-	g.deltaLeast, g.deltaMost = min(g.deltaLeast, delta), max(g.deltaMost, delta)
-	g.expected = max(g.expected, row.Expected.Value)
+	t.least, t.most = min(t.least, share), max(t.most, share)
+	t.actualLeast, t.actualMost = min(t.actualLeast, row.Actual.Value), max(t.actualMost, row.Actual.Value)
+	t.deltaLeast, t.deltaMost = min(t.deltaLeast, delta), max(t.deltaMost, delta)
+	t.expected = max(t.expected, row.Expected.Value)
 }
 
 // others are what differs in other resources than memory: those that matter, in words.
@@ -164,15 +164,18 @@ func others(n *gate.Node) string {
 }
 
 // Type, Pool and Family are the names as they are shown.
-func (g typeGroup) Type() string   { return cmp.Or(visible(g.InstanceType), "unknown") }
-func (g typeGroup) Pool() string   { return visible(g.NodePool) }
-func (g typeGroup) Family() string { return visible(g.AMIFamily) }
+func (t typeGroup) Type() string   { return cmp.Or(visible(t.InstanceType), "unknown") }
+func (t typeGroup) Pool() string   { return visible(t.NodePool) }
+func (t typeGroup) Family() string { return visible(t.AMIFamily) }
+
+// verdicts are all that a node of Karpenter's can have, worst first.
+var verdicts = []string{"fail", "unknown", "warn", "pass", "skipped"}
 
 // Chips are the verdicts of the group, worst first, with their counts.
-func (g typeGroup) Chips() []chip {
+func (t typeGroup) Chips() []chip {
 	var out []chip
-	for _, v := range []string{"fail", "unknown", "warn", "pass", "skipped"} {
-		if n := g.verdicts[v]; n > 0 {
+	for _, v := range verdicts {
+		if n := t.verdicts[v]; n > 0 {
 			out = append(out, chip{v, n})
 		}
 	}
@@ -186,16 +189,16 @@ type chip struct {
 }
 
 // Rank orders verdicts when the table is sorted by them.
-func (g typeGroup) Rank() int {
-	return g.verdicts["fail"]<<20 + g.verdicts["unknown"]<<10 + g.verdicts["warn"]
+func (t typeGroup) Rank() int {
+	return t.verdicts["fail"]<<20 + t.verdicts["unknown"]<<10 + t.verdicts["warn"]
 }
 
 // Expected, Actual, Delta and Share are the memory of the group; a dash where it has none.
-func (g typeGroup) Expected() string { return g.text(g.expected) }
+func (t typeGroup) Expected() string { return t.text(t.expected) }
 
 // Actual is a range where the nodes differ.
-func (g typeGroup) Actual() string {
-	least, most := g.text(g.actualLeast), g.text(g.actualMost)
+func (t typeGroup) Actual() string {
+	least, most := t.text(t.actualLeast), t.text(t.actualMost)
 	if least == most {
 		return least
 	}
@@ -203,53 +206,53 @@ func (g typeGroup) Actual() string {
 }
 
 // Delta is that of the worst node.
-func (g typeGroup) Delta() string {
-	if !g.memory {
+func (t typeGroup) Delta() string {
+	if !t.memory {
 		return "–"
 	}
-	return signed(expect.Memory, g.delta())
+	return signed(expect.Memory, t.delta())
 }
 
-func (g typeGroup) delta() int64 {
-	if g.Over() {
-		return g.deltaLeast
+func (t typeGroup) delta() int64 {
+	if t.Over() {
+		return t.deltaLeast
 	}
-	return g.deltaMost
+	return t.deltaMost
 }
 
 // Share is that of the worst node.
-func (g typeGroup) Share() string {
-	if !g.memory {
+func (t typeGroup) Share() string {
+	if !t.memory {
 		return "–"
 	}
-	return percentText(g.share())
+	return percentText(t.share())
 }
 
-func (g typeGroup) text(v int64) string {
-	return figureText(expect.Memory, snapshot.Figure{Value: v, Known: g.memory})
+func (t typeGroup) text(v int64) string {
+	return figureText(expect.Memory, snapshot.Figure{Value: v, Known: t.memory})
 }
 
 // The figures behind the texts, for sorting; empty where there are none.
-func (g typeGroup) ExpectedValue() string { return g.value(float64(g.expected)) }
-func (g typeGroup) ActualValue() string   { return g.value(float64(g.actualLeast)) }
-func (g typeGroup) DeltaValue() string    { return g.value(float64(g.delta())) }
-func (g typeGroup) ShareValue() string    { return g.value(g.share()) }
+func (t typeGroup) ExpectedValue() string { return t.value(float64(t.expected)) }
+func (t typeGroup) ActualValue() string   { return t.value(float64(t.actualLeast)) }
+func (t typeGroup) DeltaValue() string    { return t.value(float64(t.delta())) }
+func (t typeGroup) ShareValue() string    { return t.value(t.share()) }
 
-func (g typeGroup) value(v float64) string {
-	if !g.memory {
+func (t typeGroup) value(v float64) string {
+	if !t.memory {
 		return ""
 	}
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
 // Over reports whether a node of the group has less than is expected.
-func (g typeGroup) Over() bool { return g.memory && g.deltaLeast < 0 }
+func (t typeGroup) Over() bool { return t.memory && t.deltaLeast < 0 }
 
 // Others are the differences in other resources, each once.
-func (g typeGroup) Others() string {
+func (t typeGroup) Others() string {
 	var out []string
-	for i := range g.Sets {
-		if o := g.Sets[i].Others; o != "" && !slices.Contains(out, o) {
+	for i := range t.Sets {
+		if o := t.Sets[i].Others; o != "" && !slices.Contains(out, o) {
 			out = append(out, o)
 		}
 	}
