@@ -18,8 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/allocatable-diff/allocatable-diff/pkg/offline"
 )
 
 // small is a cluster whose runs are short.
@@ -252,7 +250,7 @@ func before(match func(*http.Request) bool, act func()) fault {
 	}
 }
 
-func clientOf(w *offline.Environment) client.Client {
+func clientOf(w *served) client.Client {
 	GinkgoHelper()
 	c, err := client.New(w.REST, client.Options{})
 	Expect(err).NotTo(HaveOccurred())
@@ -260,7 +258,7 @@ func clientOf(w *offline.Environment) client.Client {
 }
 
 // loadNode adds a node until the spec ends.
-func loadNode(ctx context.Context, w *offline.Environment, n nodeObject) {
+func loadNode(ctx context.Context, w *served, n nodeObject) {
 	GinkgoHelper()
 	Expect(w.Load(ctx, fstest.MapFS{"node.json": {Data: []byte(encode(n))}})).To(Succeed())
 	name := n["metadata"].(map[string]any)["name"].(string)
@@ -268,7 +266,7 @@ func loadNode(ctx context.Context, w *offline.Environment, n nodeObject) {
 }
 
 // deleteNode takes a node away, at once: nothing waits for a finalizer of Karpenter's.
-func deleteNode(ctx context.Context, w *offline.Environment, name string) {
+func deleteNode(ctx context.Context, w *served, name string) {
 	GinkgoHelper()
 	defer GinkgoRecover() // a proxy's goroutine
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}

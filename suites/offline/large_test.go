@@ -16,8 +16,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/allocatable-diff/allocatable-diff/pkg/offline"
 )
 
 var _ = Describe("A large cluster", Label("large"), func() {
@@ -73,7 +71,7 @@ func watch(session *gexec.Session) (peakMiB int64) {
 }
 
 // fill creates the nodes of these numbers.
-func fill(ctx context.Context, w *offline.Environment, from, to int) {
+func fill(ctx context.Context, w *served, from, to int) {
 	GinkgoHelper()
 	var models corev1.NodeList
 	Expect(json.Unmarshal([]byte(read(fixture(small), "nodes.json")), &models)).To(Succeed())

@@ -16,8 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/allocatable-diff/allocatable-diff/pkg/offline"
 )
 
 // serviceAccount is that of the manifests, as the API server calls it.
@@ -74,7 +72,7 @@ func rules(kind string) []rbacv1.PolicyRule {
 }
 
 // grant gives a user the manifests' rights but for some verbs, and returns its kubeconfig once they count.
-func grant(ctx context.Context, w *offline.Environment, name, namespace string, without func(resource, verb string) bool) string {
+func grant(ctx context.Context, w *served, name, namespace string, without func(resource, verb string) bool) string {
 	GinkgoHelper()
 	kubeconfig, err := w.AddUser(name)
 	Expect(err).NotTo(HaveOccurred())
@@ -123,7 +121,7 @@ func await(ctx context.Context, c client.Client, user string, groups []string, r
 }
 
 // install applies the manifests of a cluster to its world until the spec ends, and returns once their rights count.
-func install(ctx context.Context, w *offline.Environment, cluster string) {
+func install(ctx context.Context, w *served, cluster string) {
 	GinkgoHelper()
 	c := clientOf(w)
 	for _, object := range manifests(cluster) {

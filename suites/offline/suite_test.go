@@ -92,18 +92,18 @@ var worlds = onDemand(append(fixtures(), bareWorld))
 
 var (
 	mu      sync.Mutex
-	started []*offline.Environment
+	started []*served
 
 	// starting are the starts in the background, which hurry ends.
 	starting         sync.WaitGroup
 	meanwhile, hurry = context.WithCancel(context.Background())
 )
 
-func onDemand(names []string) map[string]func() (*offline.Environment, error) {
-	starts := map[string]func() (*offline.Environment, error){}
+func onDemand(names []string) map[string]func() (*served, error) {
+	starts := map[string]func() (*served, error){}
 	for _, name := range names {
-		starts[name] = sync.OnceValues(func() (*offline.Environment, error) {
-			w, err := offline.Start(meanwhile, optionsOf(name))
+		starts[name] = sync.OnceValues(func() (*served, error) {
+			w, err := start(name)
 			if err == nil {
 				mu.Lock()
 				defer mu.Unlock()
@@ -113,6 +113,14 @@ func onDemand(names []string) map[string]func() (*offline.Environment, error) {
 		})
 	}
 	return starts
+}
+
+func start(name string) (*served, error) {
+	if name == byCommand {
+		return serveByCommand(meanwhile, name)
+	}
+	e, err := offline.Start(meanwhile, optionsOf(name))
+	return &served{Environment: e}, err
 }
 
 // The worlds start meanwhile, so first come the specs that wait for seconds, for retries and timeouts of the tool: those
@@ -142,7 +150,7 @@ func startAll() {
 }
 
 // world is a fixture cluster, or the bare world, served. The spec is skipped where there are no servers.
-func world(name string) *offline.Environment {
+func world(name string) *served {
 	GinkgoHelper()
 	w, err := worlds[name]()
 	if errors.Is(err, offline.ErrNoServers) {
