@@ -41,7 +41,7 @@ func joined(err error) []error {
 	if err == nil {
 		return nil
 	}
-	if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // one that is wrapped has a text of its own
+	if all, ok := err.(interface{ Unwrap() []error }); ok { // a wrapped one has a text of its own
 		return all.Unwrap()
 	}
 	return []error{err}
