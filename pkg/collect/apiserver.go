@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,7 +23,13 @@ import (
 type apiServer struct {
 	client rest.Interface
 	// groups holds what was asked of each API group already.
-	groups map[string][]*metav1.APIResourceList
+	groups map[string][]apiVersion
+}
+
+// apiVersion is what an API server serves of one version of a group.
+type apiVersion struct {
+	schema.GroupVersion
+	resources []metav1.APIResource
 }
 
 // resource is where the objects of a kind are.
@@ -44,7 +49,7 @@ func connect(config *rest.Config) (*apiServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &apiServer{client: client, groups: map[string][]*metav1.APIResourceList{}}, nil
+	return &apiServer{client: client, groups: map[string][]apiVersion{}}, nil
 }
 
 // builtin are the resources that every API server has: it need not be asked for them.
@@ -59,24 +64,20 @@ func (a *apiServer) resources(ctx context.Context, gk schema.GroupKind) ([]resou
 	if r, ok := builtin[gk]; ok {
 		return []resource{r}, nil
 	}
-	lists, known := a.groups[gk.Group]
+	versions, known := a.groups[gk.Group]
 	if !known {
 		var err error
-		if lists, err = a.group(ctx, gk.Group); err != nil {
+		if versions, err = a.group(ctx, gk.Group); err != nil {
 			return nil, err
 		}
-		a.groups[gk.Group] = lists
+		a.groups[gk.Group] = versions
 	}
 	var out []resource
-	for _, list := range lists {
-		version, err := schema.ParseGroupVersion(list.GroupVersion)
-		if err != nil {
-			return nil, fmt.Errorf("the API server calls a version of %s %q", gk.Group, list.GroupVersion)
-		}
-		for i := range list.APIResources {
+	for _, v := range versions {
+		for i := range v.resources {
 			// nodeclaims/status is a part of one, and of the same kind.
-			if r := &list.APIResources[i]; r.Kind == gk.Kind && !strings.Contains(r.Name, "/") {
-				out = append(out, resource{version.WithResource(r.Name), r.Kind})
+			if r := &v.resources[i]; r.Kind == gk.Kind && !strings.Contains(r.Name, "/") {
+				out = append(out, resource{v.WithResource(r.Name), r.Kind})
 				break
 			}
 		}
@@ -84,8 +85,8 @@ func (a *apiServer) resources(ctx context.Context, gk schema.GroupKind) ([]resou
 	return out, nil
 }
 
-// group asks for the resources of each version of an API group, the preferred version first.
-func (a *apiServer) group(ctx context.Context, name string) ([]*metav1.APIResourceList, error) {
+// group asks for the resources of each version of an API group, the preferred version first; nil where it serves none.
+func (a *apiServer) group(ctx context.Context, name string) ([]apiVersion, error) {
 	var group metav1.APIGroup
 	switch err := a.decode(ctx, &group, "APIGroup", "apis", name); {
 	case apierrors.IsNotFound(err):
@@ -93,30 +94,25 @@ func (a *apiServer) group(ctx context.Context, name string) ([]*metav1.APIResour
 	case err != nil:
 		return nil, err
 	}
-	preferred := group.PreferredVersion.Version
-	slices.SortStableFunc(group.Versions, func(a, b metav1.GroupVersionForDiscovery) int {
-		return cmp.Compare(first(b.Version == preferred), first(a.Version == preferred))
-	})
-	var out []*metav1.APIResourceList
+	var versions []string
 	for _, v := range group.Versions {
-		list := &metav1.APIResourceList{}
-		switch err := a.decode(ctx, list, "APIResourceList", "apis", name, v.Version); {
+		versions = append(versions, v.Version)
+	}
+	if i := slices.Index(versions, group.PreferredVersion.Version); i > 0 {
+		versions = slices.Insert(slices.Delete(versions, i, i+1), 0, group.PreferredVersion.Version)
+	}
+	var out []apiVersion
+	for _, version := range versions {
+		var list metav1.APIResourceList
+		switch err := a.decode(ctx, &list, "APIResourceList", "apis", name, version); {
 		case apierrors.IsNotFound(err): // no longer served
 		case err != nil:
 			return nil, err
 		default:
-			out = append(out, list)
+			out = append(out, apiVersion{schema.GroupVersion{Group: name, Version: version}, list.APIResources})
 		}
 	}
 	return out, nil
-}
-
-// first is 1 for what comes first.
-func first(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }
 
 // decode reads a discovery document. Its kind has to be the one that was asked for: anything else would pass for a group
