@@ -94,6 +94,9 @@ func (a *apiServer) group(ctx context.Context, name string) ([]apiVersion, error
 	case err != nil:
 		return nil, err
 	}
+	if group.Name != name {
+		return nil, fmt.Errorf("the answer for apis/%s is about the group %q", name, group.Name)
+	}
 	var versions []string
 	for _, v := range group.Versions {
 		versions = append(versions, v.Version)
@@ -103,13 +106,16 @@ func (a *apiServer) group(ctx context.Context, name string) ([]apiVersion, error
 	}
 	var out []apiVersion
 	for _, version := range versions {
+		gv := schema.GroupVersion{Group: name, Version: version}
 		var list metav1.APIResourceList
 		switch err := a.decode(ctx, &list, "APIResourceList", "apis", name, version); {
 		case apierrors.IsNotFound(err): // no longer served
 		case err != nil:
 			return nil, err
+		case list.GroupVersion != gv.String():
+			return nil, fmt.Errorf("the answer for apis/%s is about %q", gv, list.GroupVersion)
 		default:
-			out = append(out, apiVersion{schema.GroupVersion{Group: name, Version: version}, list.APIResources})
+			out = append(out, apiVersion{gv, list.APIResources})
 		}
 	}
 	return out, nil
@@ -118,7 +124,7 @@ func (a *apiServer) group(ctx context.Context, name string) ([]apiVersion, error
 // decode reads a discovery document. Its kind has to be the one that was asked for: anything else would pass for a group
 // without versions.
 func (a *apiServer) decode(ctx context.Context, into interface{ GetObjectKind() schema.ObjectKind }, kind string, path ...string) error {
-	data, err := a.get(ctx, a.client.Get().AbsPath(path...))
+	data, err := a.get(ctx, path, nil)
 	if err != nil {
 		return err
 	}
@@ -133,22 +139,32 @@ func (a *apiServer) decode(ctx context.Context, into interface{ GetObjectKind() 
 
 // list reads one page of a resource, in one namespace or in all; limit 0 reads everything.
 func (a *apiServer) list(ctx context.Context, r resource, namespace string, limit int64, next string) ([]byte, error) {
-	request := a.client.Get().AbsPath(r.path(namespace)...)
+	params := map[string]string{}
 	if limit > 0 {
-		request.Param("limit", strconv.FormatInt(limit, 10))
+		params["limit"] = strconv.FormatInt(limit, 10)
 	}
 	if next != "" {
-		request.Param("continue", next)
+		params["continue"] = next
 	}
-	return a.get(ctx, request)
+	return a.get(ctx, r.path(namespace), params)
 }
 
 // object reads one object.
 func (a *apiServer) object(ctx context.Context, r resource, namespace, name string) ([]byte, error) {
-	return a.get(ctx, a.client.Get().AbsPath(append(r.path(namespace), name)...))
+	return a.get(ctx, append(r.path(namespace), name), nil)
 }
 
-func (a *apiServer) get(ctx context.Context, request *rest.Request) ([]byte, error) {
+// get asks for a path. Some of its parts were read from the server or from objects, and may not lead elsewhere.
+func (a *apiServer) get(ctx context.Context, path []string, params map[string]string) ([]byte, error) {
+	for _, part := range path {
+		if problems := rest.IsValidPathSegmentName(part); part == "" || len(problems) > 0 {
+			return nil, fmt.Errorf("%q is no name that an API server can be asked for", part)
+		}
+	}
+	request := a.client.Get().AbsPath(path...)
+	for name, value := range params {
+		request.Param(name, value)
+	}
 	result := request.Do(ctx)
 	if err := result.Error(); err != nil {
 		return nil, err

@@ -59,17 +59,17 @@ func groupOf(preferred string, versions ...string) string {
 }
 
 // servingKinds is the answer for a version: names and kinds in turn.
-func servingKinds(pairs ...string) string {
+func servingKinds(version string, pairs ...string) string {
 	var list []string
 	for pair := range slices.Chunk(pairs, 2) {
 		list = append(list, fmt.Sprintf(`{"name":%q,"kind":%q}`, pair[0], pair[1]))
 	}
-	return `{"kind":"APIResourceList","apiVersion":"v1","resources":[` + strings.Join(list, ",") + `]}`
+	return fmt.Sprintf(`{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"karpenter.sh/%s","resources":[%s]}`, version, strings.Join(list, ","))
 }
 
 func TestResources(t *testing.T) {
 	const group, v1, v1beta1, v1alpha5 = "/apis/karpenter.sh", "/apis/karpenter.sh/v1", "/apis/karpenter.sh/v1beta1", "/apis/karpenter.sh/v1alpha5"
-	claims := servingKinds("nodeclaims", "NodeClaim")
+	claims, beta := servingKinds("v1", "nodeclaims", "NodeClaim"), servingKinds("v1beta1", "nodeclaims", "NodeClaim")
 	for _, row := range []struct {
 		name   string // and why
 		bodies map[string]string
@@ -81,17 +81,17 @@ func TestResources(t *testing.T) {
 		{name: "a group that is not served has none", kind: "NodeClaim"},
 		{
 			name:   "the preferred version comes first, wherever the server lists it",
-			bodies: map[string]string{group: groupOf("v1", "v1beta1", "v1"), v1: claims, v1beta1: claims},
+			bodies: map[string]string{group: groupOf("v1", "v1beta1", "v1"), v1: claims, v1beta1: beta},
 			kind:   "NodeClaim", want: []string{"v1 nodeclaims", "v1beta1 nodeclaims"},
 		},
 		{
 			name:   "a preferred version that is not listed is not asked for",
-			bodies: map[string]string{group: groupOf("v2", "v1", "v1beta1"), v1: claims, v1beta1: claims},
+			bodies: map[string]string{group: groupOf("v2", "v1", "v1beta1"), v1: claims, v1beta1: beta},
 			kind:   "NodeClaim", want: []string{"v1 nodeclaims", "v1beta1 nodeclaims"},
 		},
 		{
 			name:   "a kind that only an old version has is read in that one: v0.32 serves Machine beside NodeClaim",
-			bodies: map[string]string{group: groupOf("v1beta1", "v1beta1", "v1alpha5"), v1beta1: claims, v1alpha5: servingKinds("machines", "Machine")},
+			bodies: map[string]string{group: groupOf("v1beta1", "v1beta1", "v1alpha5"), v1beta1: beta, v1alpha5: servingKinds("v1alpha5", "machines", "Machine")},
 			kind:   "Machine", want: []string{"v1alpha5 machines"},
 		},
 		{
@@ -101,7 +101,7 @@ func TestResources(t *testing.T) {
 		},
 		{
 			name:   "a part of an object has its kind, and is no list of them",
-			bodies: map[string]string{group: groupOf("v1", "v1"), v1: servingKinds("nodeclaims/status", "NodeClaim", "nodeclaims", "NodeClaim")},
+			bodies: map[string]string{group: groupOf("v1", "v1"), v1: servingKinds("v1", "nodeclaims/status", "NodeClaim", "nodeclaims", "NodeClaim")},
 			kind:   "NodeClaim", want: []string{"v1 nodeclaims"},
 		},
 		{name: "a sign-in page is not an empty group", bodies: map[string]string{group: "<html>"}, kind: "NodeClaim", fails: "apis/karpenter.sh: invalid character"},
@@ -111,6 +111,21 @@ func TestResources(t *testing.T) {
 			name:   "another document is not an empty version",
 			bodies: map[string]string{group: groupOf("v1", "v1"), v1: groupOf("v1", "v1")},
 			kind:   "NodeClaim", fails: "apis/karpenter.sh/v1 is no APIResourceList",
+		},
+		{
+			name:   "a group of another name is not the one that was asked for",
+			bodies: map[string]string{group: strings.ReplaceAll(groupOf("v1", "v1"), "karpenter.sh", "apps"), v1: claims},
+			kind:   "NodeClaim", fails: `apis/karpenter.sh is about the group "apps"`,
+		},
+		{
+			name:   "nor is another version: its kinds would be asked for where they are not",
+			bodies: map[string]string{group: groupOf("v1", "v1"), v1: beta},
+			kind:   "NodeClaim", fails: `apis/karpenter.sh/v1 is about "karpenter.sh/v1beta1"`,
+		},
+		{
+			name:   "a version that leads elsewhere is not followed",
+			bodies: map[string]string{group: groupOf("v1", "../../api/v1/secrets")},
+			kind:   "NodeClaim", fails: `"../../api/v1/secrets" is no name that an API server can be asked for`,
 		},
 		{name: "what may not be asked is an error", codes: map[string]int{group: 403}, kind: "NodeClaim", fails: "the server says no"},
 		{
@@ -145,7 +160,7 @@ func TestResources(t *testing.T) {
 func TestRequests(t *testing.T) {
 	a := &answers{bodies: map[string]string{
 		"/apis/karpenter.sh":                             groupOf("v1", "v1"),
-		"/apis/karpenter.sh/v1":                          servingKinds("nodeclaims", "NodeClaim", "nodepools", "NodePool"),
+		"/apis/karpenter.sh/v1":                          servingKinds("v1", "nodeclaims", "NodeClaim", "nodepools", "NodePool"),
 		"/api/v1/nodes":                                  `{"kind":"NodeList"}`,
 		"/apis/karpenter.sh/v1/nodeclaims":               `{"kind":"NodeClaimList"}`,
 		"/apis/apps/v1/namespaces/karpenter/deployments": `{"kind":"DeploymentList"}`,
@@ -187,7 +202,73 @@ func TestRequests(t *testing.T) {
 		t.Errorf("asked\n%s\nwant\n%s", strings.Join(a.asked, "\n"), strings.Join(want, "\n"))
 	}
 
+	if _, err := s.object(t.Context(), one("", "ConfigMap"), "karpenter", "../secrets/x"); err == nil || len(a.asked) != len(want) {
+		t.Errorf("a name that leads elsewhere was asked for: %v, %v", err, a.asked)
+	}
 	if _, err := s.object(t.Context(), one("", "ConfigMap"), "karpenter", "none"); !apierrors.IsNotFound(err) {
 		t.Errorf("what is not there is %v, not a NotFound", err)
+	}
+}
+
+// TestPages: the continue token counts wherever in the answer it stands, and no server can make the reading go on for ever.
+func TestPages(t *testing.T) {
+	node := func(name string) string {
+		return fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"karpenter.sh/nodepool":"p"}}}`, name)
+	}
+	page := func(next string, nodes ...string) string {
+		return fmt.Sprintf(`{"kind":"NodeList","apiVersion":"v1","metadata":{"continue":%q},"items":[%s]}`, next, strings.Join(nodes, ","))
+	}
+	const expired = `{"kind":"Status","apiVersion":"v1","status":"Failure","code":410,"reason":"Expired","message":"the token is too old"}`
+	for _, row := range []struct {
+		name  string
+		by    map[string]string // the answer by the token of the request
+		names string
+		fails string
+	}{
+		{name: "in order", by: map[string]string{"": page("2", node("a")), "2": page("", node("b"))}, names: "a b"},
+		{
+			name: "metadata before the kind, as no API server writes but a proxy may",
+			by: map[string]string{
+				"":  `{"metadata":{"continue":"2"},"apiVersion":"v1","items":[` + node("a") + `],"kind":"NodeList"}`,
+				"2": `{"metadata":{},"kind":"NodeList","apiVersion":"v1","items":[` + node("b") + `]}`,
+			},
+			names: "a b",
+		},
+		{name: "the same page again", by: map[string]string{"": page("2", node("a")), "2": page("2", node("b"))}, fails: "the next page is the same one"},
+		{name: "expired, and the list in one piece is in pages again, and expires", by: map[string]string{"": page("2", node("a")), "2": expired}, fails: "the token is too old"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				body := row.by[r.URL.Query().Get("continue")]
+				if body == expired {
+					w.WriteHeader(http.StatusGone)
+				}
+				_, _ = w.Write([]byte(body))
+			}))
+			t.Cleanup(server.Close)
+			s, err := connect(&rest.Config{Host: server.URL, QPS: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := &listing{server: s, dump: newDump(Options{}), chunk: 1}
+			err = l.pages(t.Context(), builtin[schema.GroupKind{Kind: "Node"}], "")
+			if row.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), row.fails) {
+					t.Errorf("the error is %v, not one that says %q", err, row.fails)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, n := range l.dump.nodes.take() {
+				names = append(names, n.Name)
+			}
+			if got := strings.Join(names, " "); got != row.names {
+				t.Errorf("read %q, want %q", got, row.names)
+			}
+		})
 	}
 }

@@ -359,6 +359,9 @@ func (d *dump) settle(h held, hint header, s *source) error {
 	}
 	if h.list && (h.header.kind == "" || h.header.isList()) {
 		s.list = h.header.kind
+		if err := h.readContinue(s); err != nil {
+			return err
+		}
 		for _, item := range h.items {
 			if err := d.settle(item, h.header.item(), s); err != nil {
 				return err
@@ -374,6 +377,26 @@ func (d *dump) settle(h held, hint header, s *source) error {
 		return err
 	}
 	return d.finish(o, h.header, s)
+}
+
+// readContinue finds where the next page begins in the metadata of a list that said its kind later.
+func (h *held) readContinue(s *source) error {
+	if !s.replaces {
+		return nil
+	}
+	for _, m := range h.members {
+		if m.name != "metadata" {
+			continue
+		}
+		var list struct {
+			Continue string `json:"continue"`
+		}
+		if err := json.Unmarshal(m.raw, &list); err != nil {
+			return s.fail(fmt.Errorf("%s: metadata: %w", h.header.kind, snapshot.ExplainJSON(err)))
+		}
+		s.next = list.Continue
+	}
+	return nil
 }
 
 // release decodes what was put aside into o, now that its kind is known: a ConfigMap's data comes before its kind, since

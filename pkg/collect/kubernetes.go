@@ -149,21 +149,24 @@ func (l *listing) kind(ctx context.Context, gk schema.GroupKind, needed bool, na
 // pages lists page by page. A continue token that expired starts the list anew in one piece, as kubectl does: the pages
 // so far are a state of the cluster that the server no longer has, so they are forgotten.
 func (l *listing) pages(ctx context.Context, r resource, namespace string) error {
-	limit, next := l.chunk, ""
+	limit, next, anew := l.chunk, "", false
 	begin := l.dump.mark()
 	for n := 0; ; {
 		data, err := l.server.list(ctx, r, namespace, limit, next)
-		if apierrors.IsResourceExpired(err) && next != "" {
+		if apierrors.IsResourceExpired(err) && next != "" && !anew {
 			l.dump.rewind(begin)
-			limit, next, n = 0, "", 0
+			limit, next, n, anew = 0, "", 0, true
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		before := l.dump.objects
+		before, last := l.dump.objects, next
 		if next, err = l.page(data, r.kind+"List"); err != nil {
 			return err
+		}
+		if next != "" && next == last {
+			return errors.New("the next page is the same one: what stands before the API server?")
 		}
 		n += l.dump.objects - before
 		if l.progress != nil {
@@ -242,13 +245,22 @@ func (l *listing) configMap(ctx context.Context, ref types.NamespacedName) error
 	}
 	before := l.dump.configMaps.items.Len()
 	err = notInput(l.dump.readJSON(answer(data)))
-	if err == nil && l.dump.configMaps.items.Len() == before {
-		err = errors.New("the answer is no ConfigMap")
+	if err == nil && !l.dump.hasConfigMap(before, ref) {
+		err = errors.New("the answer is no ConfigMap, or another one")
 	}
 	if err != nil {
 		return fmt.Errorf("getting ConfigMap %s: %w", ref, err)
 	}
 	return nil
+}
+
+// hasConfigMap reports whether the one ConfigMap that was read since is ref.
+func (d *dump) hasConfigMap(since int, ref types.NamespacedName) bool {
+	if d.configMaps.items.Len() != since+1 {
+		return false
+	}
+	c := d.configMaps.items.At(since)
+	return c.Namespace == ref.Namespace && c.Name == ref.Name
 }
 
 // configMapRefs are the ConfigMaps that hold settings of the Deployments that were read: the one that old releases read

@@ -6,8 +6,6 @@ import (
 	"path"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/allocatable-diff/allocatable-diff/pkg/compare"
 )
 
@@ -45,7 +43,7 @@ func ParseAllowlist(data []byte) ([]Allowance, error) {
 	var f struct {
 		Allow []Allowance `json:"allow"`
 	}
-	if err := yaml.UnmarshalStrict(data, &f); err != nil {
+	if err := unmarshal(data, &f); err != nil {
 		return nil, err
 	}
 	var problems []error

@@ -59,9 +59,9 @@ func (r *Run) inconclusive(p Policy) string {
 	case t.Karpenter == 0:
 		return fmt.Sprintf("no Karpenter node among %d: looked for the labels %s, %s and %s", len(r.Nodes), snapshot.LabelNodePool, snapshot.LabelProvisioner, snapshot.LabelNodeClass)
 	case t.Judged == 0:
-		return fmt.Sprintf("none of %s could be judged: %s", Plural(t.Karpenter, "Karpenter node"), r.reasons())
+		return fmt.Sprintf("none of %s could be judged: %s", Plural(t.Karpenter, "Karpenter node"), r.reasons(Unknown, Skipped))
 	case t.Unknown > 0 && p.Unknown == Fail:
-		return fmt.Sprintf("%s could not be judged: %s", Plural(t.Unknown, "node"), r.reasons())
+		return fmt.Sprintf("%s could not be judged: %s", Plural(t.Unknown, "node"), r.reasons(Unknown))
 	case t.Judged < p.MinJudged:
 		return fmt.Sprintf("%s judged, the policy wants at least %d", Plural(t.Judged, "node"), p.MinJudged)
 	case float64(t.Judged) < p.MinJudgedShare*float64(t.Karpenter):
@@ -70,12 +70,12 @@ func (r *Run) inconclusive(p Policy) string {
 	return ""
 }
 
-// reasons lists the distinct reasons of the nodes that were not judged, at most three.
-func (r *Run) reasons() string {
+// reasons lists the distinct reasons of the nodes in some states, at most three.
+func (r *Run) reasons(states ...State) string {
 	var out []string
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
-		if (n.State == Unknown || n.State == Skipped) && !slices.Contains(out, n.Reason) {
+		if slices.Contains(states, n.State) && !slices.Contains(out, n.Reason) {
 			if len(out) == 3 {
 				out = append(out, "…")
 				break

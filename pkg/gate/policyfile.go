@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -43,7 +44,7 @@ type directionFile struct {
 func ParsePolicy(data []byte) (Policy, error) {
 	p := DefaultPolicy()
 	var f policyFile
-	if err := yaml.UnmarshalStrict(data, &f); err != nil {
+	if err := unmarshal(data, &f); err != nil {
 		return p, err
 	}
 	var problems []error
@@ -73,6 +74,20 @@ func ParsePolicy(data []byte) (Policy, error) {
 		p.Resources[name] = r
 	}
 	return p, errors.Join(problems...)
+}
+
+// unmarshal reads a file of one YAML document, strictly. Of several, yaml would take the first and leave the rest unread.
+func unmarshal(data []byte, into any) error {
+	first := true
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		if separates := bytes.HasPrefix(line, []byte("---")) || bytes.HasPrefix(line, []byte("...")); separates && !first {
+			return fmt.Errorf("line %d: a second YAML document begins: one file holds one", i+1)
+		}
+		if text := bytes.TrimSpace(line); len(text) > 0 && text[0] != '#' {
+			first = false
+		}
+	}
+	return yaml.UnmarshalStrict(data, into)
 }
 
 // each says of every problem where it is: a person reads them as lines of their own.

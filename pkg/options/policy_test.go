@@ -44,6 +44,15 @@ func TestGateProblems(t *testing.T) {
 				`allowlist A: allow[1]: it would accept everything: name a node pool, class, type, resource or cause`,
 			},
 		},
+		{
+			name:   "a second document would be left unread, and a typo in it unnoticed",
+			policy: "---\n# ours\nunknown: warn\n---\nminJudgd: 5\n", allowlist: "allow: []\n---\n",
+			want: []string{
+				"policy P: line 4: a second YAML document begins: one file holds one",
+				"allowlist A: line 2: a second YAML document begins: one file holds one",
+			},
+		},
+		{name: "a document that begins with its marker, and one in JSON", policy: "# ours\n---\nunknown: warn\n", allowlist: `{"allow": []}`},
 		{name: "a file that is no YAML", policy: "a: b: c", want: []string{"policy P: error converting YAML to JSON: yaml: mapping values are not allowed in this context"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -26,7 +26,9 @@ import (
 
 func main() {
 	klog.SetLogger(logr.Discard()) // what client-go logs is also in the errors that it returns
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// Whatever ends it, it takes its servers with it: a terminal that is closed too. Of a reader that is gone, the write says.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -44,9 +46,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return gate.ExitUsage
 	}
 	err = serve(ctx, world, stdout, stderr)
-	if ctx.Err() != nil && err != nil {
-		err = errors.New("interrupted before the servers were up")
-	}
 	if err != nil {
 		fmt.Fprintf(stderr, "error: %v\n", err)
 		return gate.ExitError
@@ -87,7 +86,10 @@ func read(args []string) (offline.Options, error) {
 
 func serve(ctx context.Context, world offline.Options, stdout, stderr io.Writer) (err error) {
 	e, err := offline.Start(ctx, world)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return errors.New("interrupted before the servers were up")
+	case err != nil:
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Stop()) }()
