@@ -40,6 +40,9 @@ SPECS    = $(GINKGO) run --randomize-all --keep-going --timeout=60m --procs=$(PR
 # The suites judge their own fixtures: a cluster named in the environment is for e2e-diff.
 CLEAN   := env -u CLUSTER_NAME -u SOURCE -u POLICY -u ALLOWLIST -u BASELINE -u REPORTS
 
+# A path that a person gave from here: the suites run elsewhere. Words that are no path stay as they are.
+absolute = $(if $(filter auto ec2 labels,$(1)),$(1),$(if $(1),$(if $(filter /%,$(firstword $(1))),,$(CURDIR)/)$(1)))
+
 .PHONY: help
 help: ## Print this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,15 +72,16 @@ compare: build ## Show what moved from snapshot BEFORE= to snapshot AFTER=
 .PHONY: e2e-diff
 e2e-diff: ## One spec per node of CLUSTER_NAME (SOURCE= FOCUS= SKIP= LABELS= PROCS= POLICY= REPORTS=)
 	@test -n "$(CLUSTER_NAME)" || { echo "CLUSTER_NAME is not set: make e2e-diff CLUSTER_NAME=prod [SOURCE=dump.json]" >&2; exit 2; }
-	@mkdir -p $(REPORTS) $(JUNIT)
-ifeq ($(strip $(SOURCE)),)
-	@# The cluster is read once; every process then replays the recording.
-	@go run ./pkg/cmd/allocatable-diff snapshot --cluster-name '$(CLUSTER_NAME)' -o $(REPORTS)/snapshot.json
+	@mkdir -p '$(REPORTS)' $(JUNIT)
+ifeq ($(filter-out -,$(SOURCE)),)
+	@# The cluster is read once, and so is stdin; every process then replays the recording.
+	@go run ./pkg/cmd/allocatable-diff snapshot --cluster-name '$(CLUSTER_NAME)' $(if $(SOURCE),--from -) -o '$(REPORTS)/snapshot.json'
 endif
 	@# The suite is told of e2e.xml itself: Ginkgo's command would read it again, to write it anew.
 	@rm -f $(JUNIT)/e2e.xml
-	@failed=0; CLUSTER_NAME='$(CLUSTER_NAME)' SOURCE='$(if $(strip $(SOURCE)),$(if $(filter -,$(SOURCE)),-,$(abspath $(SOURCE))),$(REPORTS)/snapshot.json)' \
-		POLICY='$(if $(POLICY),$(abspath $(POLICY)))' REPORTS='$(abspath $(REPORTS))' \
+	@failed=0; CLUSTER_NAME='$(CLUSTER_NAME)' SOURCE='$(call absolute,$(or $(filter-out -,$(SOURCE)),$(REPORTS)/snapshot.json))' \
+		POLICY='$(call absolute,$(POLICY))' ALLOWLIST='$(call absolute,$(ALLOWLIST))' BASELINE='$(call absolute,$(BASELINE))' \
+		INSTANCE_TYPES='$(call absolute,$(INSTANCE_TYPES))' REPORTS='$(call absolute,$(REPORTS))' \
 		$(SPECS) $(E2E) -- --ginkgo.junit-report='$(abspath $(JUNIT))/e2e.xml' || failed=$$?; \
 		[ -e $(JUNIT)/e2e.xml ] || exit $$failed; \
 		$(TALLY) $(JUNIT)/e2e.xml && exit $$failed

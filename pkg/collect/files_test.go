@@ -254,6 +254,15 @@ func TestDirectory(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "nodes.json"), filepath.Join(dir, "linked.json")); err != nil {
 		t.Fatal(err)
 	}
+	// A link that is named is followed, as every command follows one: dumps/latest, say.
+	link := filepath.Join(t.TempDir(), "latest")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	linked, err := Files([]string{link}, nil, Options{Cluster: "x"})
+	if err != nil || names(linked.Snapshots[0]) != "a b c" {
+		t.Errorf("by way of a link: %v", err)
+	}
 	in, err := Files([]string{dir}, nil, Options{Cluster: "x"})
 	if err != nil {
 		t.Fatal(err)

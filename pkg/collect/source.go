@@ -106,12 +106,16 @@ func (in *inputs) add(path string, named bool) {
 
 func (in *inputs) walk(root string) error {
 	before := len(in.files)
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	top := root
+	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		top = root + string(filepath.Separator) // a link that a person named is followed, which WalkDir does not
+	}
+	err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return &InputError{File: path, Err: cause(err)}
 		}
 		if entry.IsDir() {
-			if path != root && strings.HasPrefix(entry.Name(), ".") {
+			if path != top && strings.HasPrefix(entry.Name(), ".") {
 				return filepath.SkipDir
 			}
 			return nil

@@ -110,8 +110,8 @@ func (r *Resolved) resolveVersion(c snapshot.Controller, o Overrides) error {
 			r.Unsupported = fmt.Sprintf("Karpenter v%s (%s) is older than v%s, the oldest release whose formulas are known", v, c.Version.From, Oldest)
 		}
 	}
-	if Newest.Before(r.Version) {
-		r.Assumptions = append(r.Assumptions, fmt.Sprintf("Karpenter v%s is newer than v%s, the newest release known: judged by the rules of v%s", r.Version, Newest, Newest))
+	if note := r.Version.Unread(); note != "" {
+		r.Assumptions = append(r.Assumptions, note)
 	}
 	return nil
 }

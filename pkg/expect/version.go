@@ -188,6 +188,14 @@ var releases = []release{
 	}},
 }
 
+// Unread says that v is above Newest, whose rules then stand for its own; empty when it is not.
+func (v Version) Unread() string {
+	if !Newest.Before(v) {
+		return ""
+	}
+	return fmt.Sprintf("Karpenter v%s is newer than v%s, the newest release known: judged by the rules of v%s", v, Newest, Newest)
+}
+
 // RulesOf returns the rules of release v. A release above Newest has the newest rules.
 func RulesOf(v Version) Rules {
 	var rules Rules

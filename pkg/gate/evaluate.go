@@ -143,6 +143,9 @@ func (e *evaluation) nodes() []Node {
 	for _, g := range e.snapshot.Gaps {
 		e.assumptions.add(g.Reason, 0)
 	}
+	if e.settings.NodeOverlay && len(e.snapshot.NodeOverlays) == 0 {
+		e.assumptions.add("the feature gate NodeOverlay is on and the input has no NodeOverlay: none is assumed (kubectl get nodeoverlays -o json)", 0)
+	}
 	var all []*snapshot.Node
 	for i := range e.snapshot.Nodes {
 		if e.options.Shard.has(i) {

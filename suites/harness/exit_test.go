@@ -140,6 +140,17 @@ var _ = Describe("The exit code", func() {
 		Expect(r).To(exitWith(1))
 		Expect(r).To(say("m8g.large 7186Mi 7087Mi"))
 		Expect(compare(fixture("v1-reserved-enis"), "--to-karpenter-version", "v1.5.1")).To(exitWith(0))
+		// A release that nobody has read is compared by the rules of the newest that was, and says so in every command.
+		Expect(compare(fixture("v1-reserved-enis"), "--to-karpenter-version", "v1.99.0")).To(say("note: Karpenter v1.99.0 is newer than v1.15", "judged by the rules of v1.15"))
+		for _, args := range [][]string{
+			{"recommend", "--from", fixture("v1-reserved-enis"), "--instance-types", typesPath(), "--cluster-name", "x"},
+			{"expect", "m5.large", "--instance-types", typesPath()},
+			{"check", "--from", fixture("v1-reserved-enis"), "--instance-types", typesPath(), "--cluster-name", "x"},
+		} {
+			Expect(command{args: append(args, "--karpenter-version", "v1.99.0")}.run()).To(say("Karpenter v1.99.0 is newer than v1.15", "judged by the rules of v1.15"))
+			known := command{args: append(args, "--karpenter-version", "v1.15.0")}.run()
+			Expect(known.stdout + known.stderr).NotTo(ContainSubstring("is newer than"))
+		}
 		// Windows has 50Gi and 110 pods.
 		r = compare(a, "--to-ami-family", "Windows2022")
 		Expect(r).To(exitWith(1))

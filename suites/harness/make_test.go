@@ -2,6 +2,7 @@ package harness
 
 import (
 	"encoding/xml"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,7 @@ type target struct {
 	// variables are NAME=value of the command line.
 	variables []string
 	env       []string
+	stdin     io.Reader
 }
 
 // made is what became of it.
@@ -40,7 +42,7 @@ func (t target) run() made {
 	out := made{reports: filepath.Join(dir, "reports")}
 	args := append([]string{"--no-print-directory", "-C", root, "--old-file=build", t.name,
 		"BIN=" + tool(), "E2E=" + suite(), "JUNIT=" + filepath.Join(dir, "junit"), "REPORTS=" + out.reports}, t.variables...)
-	out.result = command{program: "make", args: args, env: slices.Concat(goEnvironment(), t.env, []string{"GINKGO_NO_COLOR=true"}), dir: dir}.run()
+	out.result = command{program: "make", args: args, env: slices.Concat(goEnvironment(), t.env, []string{"GINKGO_NO_COLOR=true"}), dir: dir, stdin: t.stdin}.run()
 	return out
 }
 
@@ -137,6 +139,23 @@ var _ = Describe("make", func() {
 			Entry("LABELS looks at what matches", "LABELS=nodepool: containsAny {general}", failed, "Ran 3 of 9 Specs", "ip-10-0-0-2.ec2.internal"),
 			Entry("LABELS is red where nothing matches", "LABELS=nodepool: containsAny {none}", failed, "tally: no test ran", "0 passed, 0 failed, 9 skipped"),
 		)
+
+		It("takes paths from where make runs, with spaces, and stdin", func() {
+			spaced := filepath.Join(GinkgoT().TempDir(), "of the team")
+			Expect(os.CopyFS(filepath.Join(spaced, "cluster"), os.DirFS(fixture("karpenter-demo")))).To(Succeed())
+			reports := "REPORTS=" + filepath.Join(spaced, "reports")
+			policy := "POLICY=" + filepath.Join(spaced, "cluster", "policy.yaml")
+			r := target{name: "e2e-diff", variables: []string{"CLUSTER_NAME=test", "SOURCE=" + filepath.Join(spaced, "cluster"), policy, reports}, env: []string{"INSTANCE_TYPES=fixtures/ec2"}}.run()
+			Expect(r.result).To(exitWith(0))
+			from := filepath.Join(spaced, "reports")
+			Expect(entries(from)).To(ContainElements("allocatable-diff.csv", "nodes.csv", "junit.xml", "run.json"))
+
+			recorded := command{args: []string{"snapshot", "--cluster-name", "test", "--from", fixture("karpenter-demo"), "--instance-types", typesPath(), "-o", "-"}}.run()
+			Expect(recorded).To(exitWith(0))
+			piped := target{name: "e2e-diff", variables: []string{"CLUSTER_NAME=test", "SOURCE=-", policy}, stdin: strings.NewReader(recorded.stdout)}.run()
+			Expect(piped.result).To(exitWith(0))
+			Expect(read(piped.reports, "nodes.csv")).To(Equal(read(from, "nodes.csv")))
+		})
 
 		It("without CLUSTER_NAME says how", func() {
 			r := target{name: "e2e-diff"}.run()

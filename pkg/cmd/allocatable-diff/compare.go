@@ -106,6 +106,9 @@ func (p *program) compareChange(ctx context.Context, o *options.Options, flags c
 	if err != nil {
 		return err
 	}
+	if v, err := expect.ParseVersion(flags.toVersion); err == nil { // no version at all is none to note
+		p.noteRelease(v)
+	}
 	changes := gate.Changes(from, to)
 	switch {
 	case len(changes) > 0:

@@ -64,6 +64,7 @@ func (p *program) expect(ctx context.Context, o *options.Options, flags expectFl
 	if settings.Unsupported != "" {
 		return usage(errors.New(settings.Unsupported))
 	}
+	p.noteRelease(settings.Version)
 	class, err := nodeClass(flags.nodeClass, settings)
 	if err != nil {
 		return usage(err)

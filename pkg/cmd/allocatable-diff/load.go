@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/collect"
+	"github.com/allocatable-diff/allocatable-diff/pkg/expect"
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
 	"github.com/allocatable-diff/allocatable-diff/pkg/options"
 	"github.com/allocatable-diff/allocatable-diff/pkg/report"
@@ -77,4 +78,11 @@ func (p *program) judge(in collect.Input, how gate.Options) (*gate.Run, error) {
 	}
 	merged, err := gate.Merge(runs, how.Policy)
 	return merged, usage(err)
+}
+
+// noteRelease says on stderr that a release is judged by the rules of an older one, where no report of the command does.
+func (p *program) noteRelease(v expect.Version) {
+	if note := v.Unread(); note != "" {
+		fmt.Fprintf(p.stderr, "note: %s\n", note)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/allocatable-diff/allocatable-diff/pkg/compare"
+	"github.com/allocatable-diff/allocatable-diff/pkg/expect"
 	"github.com/allocatable-diff/allocatable-diff/pkg/gate"
 	"github.com/allocatable-diff/allocatable-diff/pkg/options"
 	"github.com/allocatable-diff/allocatable-diff/pkg/recommend"
@@ -86,6 +87,11 @@ func (p *program) recommend(ctx context.Context, o *options.Options, flags recom
 	samples, err := recommend.Samples(in.Snapshots, judged)
 	if err != nil {
 		return usage(err)
+	}
+	for _, s := range in.Snapshots {
+		if settings, err := expect.Resolve(s.Controller, judged.Overrides); err == nil { // Samples has refused the others
+			p.noteRelease(settings.Version)
+		}
 	}
 	r := recommend.Compute(samples, how)
 	if r.Samples == 0 {
