@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -69,6 +70,10 @@ func ParsePolicy(data []byte) (Policy, error) {
 		p.Resources[expect.EphemeralStorage] = p.Resources[expect.EphemeralStorage].strict()
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Resources)) {
+		if !isResource(name) {
+			problems = append(problems, fmt.Errorf("resources: %s: no node has such a resource: it is cpu, memory, ephemeral-storage, pods, hugepages-SIZE, or one with a domain, such as nvidia.com/gpu", name))
+			continue
+		}
 		r, wrong := f.Resources[name].over(name, p.of(name))
 		problems = append(problems, each("resources: "+name, wrong)...)
 		p.Resources[name] = r
@@ -97,6 +102,15 @@ func each(place string, problems []error) []error {
 		out = append(out, fmt.Errorf("%s: %w", place, p))
 	}
 	return out
+}
+
+// isResource reports whether a node can have a resource of the name: those without a domain are Kubernetes' own.
+func isResource(name string) bool {
+	switch name {
+	case expect.CPU, expect.Memory, expect.EphemeralStorage, expect.Pods:
+		return true
+	}
+	return strings.HasPrefix(name, "hugepages-") || strings.Contains(name, "/")
 }
 
 // strict fails on any over-estimate.

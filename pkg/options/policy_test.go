@@ -53,6 +53,13 @@ func TestGateProblems(t *testing.T) {
 			},
 		},
 		{name: "a document that begins with its marker, and one in JSON", policy: "# ours\n---\nunknown: warn\n", allowlist: `{"allow": []}`},
+		{
+			name:   "a misspelt resource would be judged by the built-in limits, unnoticed",
+			policy: `resources: {memroy: {strict: true}, hugepages-2Mi: {strict: true}, example.com/fpga: {strict: true}, pods: {strict: true}}`,
+			want: []string{
+				"policy P: resources: memroy: no node has such a resource: it is cpu, memory, ephemeral-storage, pods, hugepages-SIZE, or one with a domain, such as nvidia.com/gpu",
+			},
+		},
 		{name: "a file that is no YAML", policy: "a: b: c", want: []string{"policy P: error converting YAML to JSON: yaml: mapping values are not allowed in this context"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
