@@ -60,3 +60,17 @@ func TestNoOverlay(t *testing.T) {
 		})
 	}
 }
+
+// TestTypeless: what to do about a type without facts is never what was done already.
+func TestTypeless(t *testing.T) {
+	for _, row := range []struct{ from, want string }{
+		{"ec2", `instance type "x9.large" is not known to EC2 in the region that was asked: is it (--region) that of the cluster, and the account the cluster's?`},
+		{"file", `instance type "x9.large" is not known to the source of instance types (file): use --instance-types with a newer describe-instance-types file, or ec2`},
+		{"", `instance type "x9.large" is not known to the source of instance types (none): use --instance-types with a newer describe-instance-types file, or ec2`},
+	} {
+		e := &evaluation{snapshot: &snapshot.Snapshot{InstanceTypesFrom: row.from}}
+		if got := e.typeless("x9.large").Error(); got != row.want {
+			t.Errorf("%q: %s", row.from, got)
+		}
+	}
+}

@@ -136,6 +136,15 @@ type expectResult struct {
 	err         error
 }
 
+// typeless says that no facts of an instance type were found, and where there may be some.
+func (e *evaluation) typeless(name string) error {
+	from := cmp.Or(e.snapshot.InstanceTypesFrom, "none")
+	if from == "ec2" {
+		return fmt.Errorf("instance type %q is not known to EC2 in the region that was asked: is it (--region) that of the cluster, and the account the cluster's?", name)
+	}
+	return fmt.Errorf("instance type %q is not known to the source of instance types (%s): use --instance-types with a newer describe-instance-types file, or ec2", name, from)
+}
+
 func (e *evaluation) nodes() []Node {
 	for _, text := range slices.Concat(e.settings.Assumptions, e.settings.Warnings) {
 		e.assumptions.add(text, 0)
@@ -250,7 +259,7 @@ func (e *evaluation) subject(n *snapshot.Node) (compare.Subject, *expect.AMIFami
 		return s, family, fmt.Errorf("node %q has no label %s", n.Name, snapshot.LabelInstanceType)
 	}
 	if s.Type = e.index.Type(n.InstanceType()); s.Type == nil {
-		return s, family, fmt.Errorf("instance type %q is not known to the source of instance types (%s): use --instance-types with a newer describe-instance-types file, or ec2", n.InstanceType(), cmp.Or(e.snapshot.InstanceTypesFrom, "none"))
+		return s, family, e.typeless(n.InstanceType())
 	}
 	return s, family, nil
 }
