@@ -216,11 +216,7 @@ func (d *dump) read(dec *jsontext.Decoder, s *source, hint header) (*held, error
 			h.list, h.noItems = isNull && h.header.isList(), !isNull
 			err = dec.SkipValue()
 		case h.header.isList() && name == "metadata" && s.replaces: // of a file it does not matter
-			var list struct {
-				Continue string `json:"continue"`
-			}
-			err = json.UnmarshalDecode(dec, &list)
-			s.next = list.Continue
+			err = h.hold(dec, name)
 		case h.header.isList():
 			err = dec.SkipValue()
 		default:
@@ -296,6 +292,11 @@ func (d *dump) member(dec *jsontext.Decoder, name string, o object, h *held, dec
 	default:
 		return dec.SkipValue()
 	}
+	return h.hold(dec, name)
+}
+
+// hold puts the value of a member aside.
+func (h *held) hold(dec *jsontext.Decoder, name string) error {
 	raw, err := dec.ReadValue()
 	if err != nil {
 		return err
@@ -379,7 +380,7 @@ func (d *dump) settle(h held, hint header, s *source) error {
 	return d.finish(o, h.header, s)
 }
 
-// readContinue finds where the next page begins in the metadata of a list that said its kind later.
+// readContinue finds where the next page begins, in the metadata of a list, whether that came before its kind or after.
 func (h *held) readContinue(s *source) error {
 	if !s.replaces {
 		return nil

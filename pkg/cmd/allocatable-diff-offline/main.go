@@ -45,8 +45,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "error: %v\nsee allocatable-diff offline --help\n", err)
 		return gate.ExitUsage
 	}
-	err = serve(ctx, world, stdout, stderr)
-	if err != nil {
+	if err := serve(ctx, world, stdout, stderr); err != nil {
 		fmt.Fprintf(stderr, "error: %v\n", err)
 		return gate.ExitError
 	}
